@@ -115,7 +115,8 @@ class SqliteDatabase(Database):
     def read(self) -> Iterator[sqlite3.Connection]:
         """Give a connection for reading; inside a write it is the writer's, so it sees its own rows."""
         with self._reads, self._errors():
-            self._check_open()
+            if self.closed or self._pid != os.getpid():  # every read passes here
+                self._check_open()
             if self._in_memory or self._local.in_write:
                 with self._writing:
                     yield self._writer

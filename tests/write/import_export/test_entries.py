@@ -17,6 +17,7 @@ from places import ROOT
 import scrubjay
 from scrubjay import InvalidInput, Link, Memory, NotFound
 from scrubjay.types import NEAR_DUPLICATE
+from scrubjay.write.fields import draft
 from scrubjay.write.import_export import front_matter as entry_yaml
 from scrubjay.write.import_export.format import (
     file_name,
@@ -25,7 +26,6 @@ from scrubjay.write.import_export.format import (
     to_line,
     to_markdown,
 )
-from scrubjay.write.fields import draft
 
 # What breaks writers of YAML and of lines, one way or another.
 HOSTILE = [
