@@ -129,7 +129,8 @@ class SqliteDatabase(Database):
     def watched(self) -> Iterator[tuple[sqlite3.Connection, int | None]]:
         """Give a reading connection, and a number that changes with every commit; None inside a write."""
         with self._reads, self._errors():
-            self._check_open()
+            if self.closed or self._pid != os.getpid():
+                self._check_open()
             if self._local.in_write:
                 yield self._writer, None
             elif self._in_memory:
