@@ -1,4 +1,4 @@
-"""The docs say what is true: everything is documented, and every example runs."""
+"""Docs: everything is documented, every example runs, every link leads to a heading."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def blocks(language):
 
 @pytest.fixture
 def at_home(tmp_path, monkeypatch):
-    """A user of their own, with an empty home and the model that was fetched already."""
+    """An empty home folder, with the model in the cache."""
     for name in [name for name in os.environ if name.startswith("SCRUBJAY_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path))
@@ -83,22 +83,22 @@ def without_times(text):
     return re.sub(r"\d+ ms", "N ms", text).strip()
 
 
-def test_every_command_has_its_help_on_the_page_of_the_shell():
-    """And the page has no command that is gone."""
+def test_every_command_has_its_help_in_the_reference():
+    """The page has no command that was removed."""
     page = (ROOT / "docs/cli.md").read_text("utf-8")
     assert re.findall(r"^## scrubjay (\w+)$", page, re.MULTILINE) == list(COMMANDS)
 
 
-def test_everything_a_search_takes_is_on_the_page_of_the_library():
-    """A parameter that is not there is not found."""
+def test_every_parameter_of_search_is_documented():
+    """On the page of the library."""
     page = (ROOT / "docs" / "library.md").read_text("utf-8")
     (listed,) = re.findall(r"^`search\((.*)\)`$", page, re.MULTILINE)
-    said = [one.partition("=")[0] for one in listed.split(", ")]
-    assert set(said) - {"*"} == set(signature(Store.search).parameters) - {"self"}
+    documented = [parameter.partition("=")[0] for parameter in listed.split(", ")]
+    assert set(documented) - {"*"} == set(signature(Store.search).parameters) - {"self"}
 
 
 def test_every_stage_is_in_the_catalogue():
-    """The table of stages is printed from the code; no stage hides from it."""
+    """The table of stages is generated from the code."""
     page = (ROOT / "docs/how-search-works.md").read_text("utf-8")
     for name in STAGES:
         assert f"| `{name}` |" in page
@@ -112,7 +112,7 @@ def test_every_stage_that_a_profile_uses_can_be_named_in_toml():
 
 
 def test_every_profile_is_documented():
-    """By name, on the page that tells which to choose and on its own."""
+    """By name, on the page that compares profiles and on its own page."""
     choice = (ROOT / "docs/which-profile.md").read_text("utf-8")
     for name in profiles.built_in():
         page = (ROOT / f"docs/profiles/{name.partition(':')[0]}.md").read_text("utf-8")
@@ -152,7 +152,16 @@ def test_the_readme_fits_two_screens():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_between_pages_leads_somewhere(page):
-    """Relative links point at files that are there."""
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+    """Relative links point at existing files, and at existing headings in them."""
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")):
         if "://" not in target:
-            assert (page.parent / target).exists(), target
+            path, _, anchor = target.partition("#")
+            file = page.parent / path if path else page
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file.read_text("utf-8")), target
+
+
+def anchors(text):
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
