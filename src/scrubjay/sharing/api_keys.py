@@ -51,7 +51,6 @@ class Created(NamedTuple):
     secret: str
 
     def __repr__(self) -> str:
-        """Show everything but the secret."""
         return f"Created({self.token!r})"
 
 
@@ -94,11 +93,9 @@ class ApiKeys:
         return Created(_key(row), secret)
 
     def list(self) -> list[ApiKey]:
-        """Return every key by name, including expired ones."""
         return [_key(row) for row in self._rows.all()]
 
     def any(self) -> bool:
-        """True when there is a key, even an expired one."""
         return not self._rows.is_empty()
 
     def asks(self) -> bool | None:
@@ -115,7 +112,6 @@ class ApiKeys:
             raise InvalidInput(f"there are API keys; revoke each by its name first: {names}")
 
     def revoke(self, name: str) -> None:
-        """Delete a key: from now on it is refused."""
         name = _check_key_name(name)
         if not self._rows.delete(name):
             hint = did_you_mean(name, [row.name for row in self._rows.all()])
@@ -189,7 +185,7 @@ class ApiKeys:
 
 
 def access_of(store: Store) -> ApiKeys:
-    """Return the API keys of a store; the older name of `Store.api_keys`."""
+    """The older name of `Store.api_keys`."""
     return store.api_keys
 
 

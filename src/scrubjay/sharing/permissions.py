@@ -39,7 +39,6 @@ class Permissions:
         self._people = people
 
     def narrowed(self, filters: Filters) -> Scope:
-        """Return what the caller may see of what the filters select."""
         named = several(filters.namespaces, "namespaces")
         one = None if filters.namespace is None else (check_text("namespace", filters.namespace),)
         return self.sees._replace(
@@ -145,7 +144,6 @@ class Permissions:
         return found
 
     def shared(self, name: str) -> SharedCollection | None:
-        """Return the shared collection with this name, if the caller belongs to it."""
         return self._if_member(self._people.by_name(name.strip()))
 
     def _named(self, name: object) -> SharedCollection | None:
@@ -169,7 +167,6 @@ class Permissions:
             )
 
     def role(self, shared: SharedCollection) -> str | None:
-        """Return the caller's role in a collection; without a user that is owner."""
         return OWNER if self.user is None else self._people.members(shared).get(self.user)
 
     def check_role(self, shared: SharedCollection, least: str) -> None:
@@ -217,7 +214,6 @@ def _text(name: str, given: object) -> str | None:
 
 
 def topics_of(given: Sequence[str] | str | None, name: str = "topics") -> tuple[str, ...]:
-    """Return topics in the form in which they are stored."""
     if given is None:
         return ()
     from scrubjay.write.fields import topics_of

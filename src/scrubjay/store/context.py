@@ -123,11 +123,9 @@ class Context:
             raise
 
     def scope(self, filters: Filters) -> Scope:
-        """Return what the caller may see of what the filters select."""
         return self.permissions.narrowed(filters)
 
     def share_models(self, models: SharedModels) -> None:
-        """Use models that several stores share, and begin to load those of this store's profile."""
         from scrubjay.search import profiles
 
         self.shared_models = models
@@ -156,14 +154,12 @@ class Context:
 
     @lazy
     def api_keys(self) -> ApiKeys:
-        """The API keys that this store holds."""
         from scrubjay.sharing.api_keys import ApiKeys
 
         return ApiKeys(self.db, self.clock, self.tenant)
 
     @lazy
     def embedding(self) -> Embedding:
-        """The embedder, and the worker that makes vectors and links."""
         from scrubjay.write.embedding import Embedding
 
         embedding = Embedding(
@@ -179,7 +175,6 @@ class Context:
 
     @lazy
     def models(self) -> SearchModels:
-        """The reranker and the generator."""
         from scrubjay.search.models import SearchModels
 
         return SearchModels(
@@ -188,21 +183,18 @@ class Context:
 
     @lazy
     def hit_counts(self) -> HitCounts:
-        """How many hits each source found."""
         from scrubjay.insight.hit_counts import HitCounts
 
         return HitCounts(self.db, self.clock)
 
     @lazy
     def folders(self) -> IngestedFolders:
-        """The folders that are ingested and watched, and the collections they became."""
         from scrubjay.write.ingest.folders import IngestedFolders
 
         return IngestedFolders(self.shelf, self.permissions, self.tables.people)
 
     @lazy
     def maps(self) -> Maps:
-        """The maps that were drawn."""
         from scrubjay.insight.map.draw import Maps
 
         return Maps(self.db)
@@ -229,14 +221,12 @@ class Context:
 
     @lazy
     def history(self) -> SqlHistory:
-        """The changes of memories."""
         from scrubjay.storage.sql.records import SqlHistory
 
         return SqlHistory(self.db)
 
     @lazy
     def facts(self) -> Facts:
-        """The facts that were extracted from messages."""
         from scrubjay.conversations.extraction.facts import Facts
         from scrubjay.storage.sql.extractions import SqlSpans
 
@@ -256,7 +246,6 @@ class Context:
         return ExtractionWorker(self.extraction(), self.clock)
 
     def extraction(self) -> Extraction:
-        """Return what extracts facts from messages; Unavailable where no generator is configured."""
         from scrubjay.conversations.extraction.run import Extraction
         from scrubjay.storage.sql.extractions import SqlExtractions
 
@@ -307,7 +296,6 @@ class Context:
     # -- what a search needs ------------------------------------------------------------------
 
     def tiers_of(self, profile: Profile) -> tuple[Tier, ...]:
-        """Return every tier as it is now, where a profile searches tiers and there are any."""
         if not self.tiers.named or not profile.uses("tiers"):
             return ()
         return tuple(reached.tier for reached in self.tiers.reached())
@@ -333,7 +321,6 @@ class Context:
         return kit
 
     def close(self) -> None:
-        """Finish what is under way and close what was opened; closing twice is fine."""
         made = vars(self)
         if "folders" in made:
             self.folders.stop()

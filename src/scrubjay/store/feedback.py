@@ -38,7 +38,6 @@ class Feedback:
         return self._context.tables.feedback
 
     def add(self, query: str, id: str, action: str) -> FeedbackGiven:
-        """Record whether a result helped: accepted, modified or dismissed; return the record."""
         if action not in FEEDBACK:
             raise InvalidInput(f"action is {action!r}; it must be one of {', '.join(FEEDBACK)}")
         if not isinstance(query, str):
@@ -53,7 +52,6 @@ class Feedback:
         return given._replace(tier=tier.name if self._tiers.named else None)
 
     def _of_tier(self, tier: str) -> tuple[str | None, SqlFeedback]:
-        """Return the feedback table of one tier, with its name where there are several."""
         if not self._tiers.named:
             if tier != self._tiers.own.tier.name:
                 raise NotFound(f"no tier is called {tier!r}; this store has one file")
@@ -67,7 +65,6 @@ class Feedback:
         return tier, tables.feedback
 
     def newest(self, limit: int) -> Feedbacks:
-        """Return the caller's feedback in all tiers that can be read, newest first."""
         from scrubjay.types.reports import Feedbacks
 
         check_count("limit", limit)
@@ -82,7 +79,6 @@ class Feedback:
         return Feedbacks(given[:limit], unasked)
 
     def undo(self, number: int | None, tier: str | None) -> FeedbackGiven:
-        """Remove one feedback record, by its number, or the last one; return it."""
         if number is not None and (type(number) is not int or number < 1):
             raise InvalidInput(f"number is {number!r}; give one that `feedbacks` lists, such as 1")
         where = self._tiers.own.tier.name if tier is None and number is not None else tier
@@ -97,12 +93,10 @@ class Feedback:
         return removed._replace(tier=name)
 
     def reset(self, tier: str | None) -> int:
-        """Remove the caller's feedback in one tier; return how many records."""
         where = tier or self._tiers.own.tier.name
         return self._of_tier(where)[1].reset()
 
     def freeze(self, profile: str | None) -> float:
-        """Keep the weights as they are now; return how far feedback has moved them."""
         from scrubjay.search.stages.signals import gathered, shift
 
         chosen = profiles.get(profile or self._context.profile)
@@ -122,7 +116,6 @@ class Feedback:
         return kit._replace(feedback=self._own)
 
     def learned(self, profile: str | None) -> Learned:
-        """Return a profile's weights as feedback has moved them, with the counts."""
         from scrubjay.search.stages.signals import adapted, gathered, rate, shift
         from scrubjay.types.reports import Learned
 
@@ -151,13 +144,11 @@ class Feedback:
 
 
 def _numbers(profile: Profile, stage: str) -> dict[str, Any] | None:
-    """Return the numbers of a stage of this name; None where a profile has none."""
     parts = flat(profile.stages)
     return next((dict(part.numbers) for part in parts if part.name == stage), None)
 
 
 def _base(profile: Profile, *, with_vectors: bool) -> dict[str, float]:
-    """Return the weights of a profile before anything was learned."""
     signals = _numbers(profile, _SIGNALS)
     if signals is not None:
         return dict(signals["with_vectors" if with_vectors else "keyword_only"])

@@ -24,7 +24,6 @@ class Insight:
         self._context = context
 
     def status(self) -> Status:
-        """Return counts, models, what is pending, sizes."""
         from scrubjay.insight.status import drawing, named, status
 
         context = self._context
@@ -55,7 +54,6 @@ class Insight:
         return gauges(self._context.db)
 
     def map(self, query: str | None, limit: int, points: bool, filters: Filters) -> Map:
-        """Return memories as points on a plane, and where a query lands among them."""
         if query is not None and not isinstance(query, str):
             raise InvalidInput(f"query is {query!r}; it must be a text")
         if type(limit) is not int or not 1 <= limit <= _MOST_POINTS:

@@ -33,7 +33,6 @@ class Reader:
         self._sees = context.sees
 
     def get_many(self, ids: Iterable[str]) -> Memories:
-        """Return the memories that exist, in order, with their links."""
         wanted = ids_of(ids)
         found, unasked = self._lookup.find(wanted)
         memories = []
@@ -44,14 +43,12 @@ class Reader:
         return Memories(memories, missing, unasked, self._lookup.tiers_by_id(found))
 
     def get_all(self, ids: Sequence[str]) -> Memories:
-        """Return all of these memories; NotFound names the first that does not exist."""
         found = self.get_many(ids)
         if found.missing:
             raise no_memory(found.missing[0], found.unasked)
         return found
 
     def resolve(self, prefix: str) -> str:
-        """Return the one id that begins with a prefix."""
         unasked: list[str] = []
         similar: list[str] = []
         for tier in self._lookup.reached(unasked):
@@ -76,7 +73,6 @@ class Reader:
         return candidates[0]
 
     def ls(self, filters: Filters, limit: int, offset: int) -> list[Memory]:
-        """Return memories, newest first; those of a session in the order in which they were sent."""
         scope = self._context.scope(filters)
         check_page(limit, offset)
         records = self._context.tables.records
@@ -106,14 +102,12 @@ class Reader:
         return Memories(memories, (), [*unasked, *lost], self._lookup.tiers_by_id(found))
 
     def topics(self, namespace: str | None, limit: int | None) -> Mapping[str, int]:
-        """Return every topic with the number of memories that have it, most first."""
         if limit is not None:
             check_count("limit", limit)
         scope = self._context.scope(Filters(namespace=namespace))
         return self._context.tables.topics.counts(scope, limit)
 
     def landscape(self, tokens: int, namespace: str | None) -> Landscape:
-        """Return an overview of what is stored and valid now."""
         from scrubjay.insight.landscape import landscape
 
         tables = self._context.tables
@@ -124,20 +118,17 @@ class Reader:
         return landscape(tables.records, tables.topics, tables.copies, scope, tokens)
 
     def history(self, id: str) -> list[Change]:
-        """Return the changes of a memory, oldest first."""
         from scrubjay.storage.sql.records import SqlHistory
         from scrubjay.write.fields import changes
 
         return changes(SqlHistory(self._lookup.tables_of(id).db), id)
 
     def neighbors(self, id: str, depth: int, limit: int | None) -> list[Neighbor]:
-        """Return the memories that a memory's links reach, best path first."""
         if not 1 <= depth <= 3:
             raise InvalidInput(f"depth is {depth}; it must be 1, 2 or 3")
         return self._lookup.tables_of(id).graph.walk([id], self._sees, depth, limit)
 
     def surroundings(self, id: str, depth: int, limit: int) -> Graph:
-        """Return the graph around a memory, itself first."""
         if type(limit) is not int or not 1 <= limit <= _MOST_NODES:
             raise InvalidInput(f"limit is {limit!r}; give a whole number of 1 to {_MOST_NODES}")
         from scrubjay.insight.map.draw import titled
@@ -156,7 +147,6 @@ class Reader:
         return Graph(nodes, tuple(edges), max(len(reached) - limit, 0))
 
     def around(self, id: str, turns: int) -> list[Memory]:
-        """Return a message with the messages before and after it."""
         message = self.get_all(ids_of([id]))[0]
         before_after = self._lookup.tables_of(id).records.around([id], turns, self._sees).get(id)
         if before_after is None:
@@ -173,19 +163,16 @@ def _links(id_: str, scope: Scope, tables: Tables) -> Sequence[Link]:
 
 
 def check_count(name: str, number: object) -> None:
-    """Refuse what is not a whole number of 1 or more."""
     if type(number) is not int or number < 1:
         raise InvalidInput(f"{name} is {number!r}; it must be a whole number of 1 or more")
 
 
 def check_page(limit: object, offset: object) -> None:
-    """Refuse a limit below 1 or an offset below 0."""
     if type(limit) is not int or type(offset) is not int or limit < 1 or offset < 0:
         raise InvalidInput(f"limit is {limit!r} and offset {offset!r}; at least 1 and 0")
 
 
 def ids_of(given: object) -> list[str]:
-    """Return one id or several as a list."""
     if isinstance(given, str):
         return [given]
     ids: list[str] = []

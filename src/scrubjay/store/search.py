@@ -54,7 +54,6 @@ class Search:
         self._kits: dict[int, tuple[Profile, Kit]] = {}
 
     def run(self, request: Request, filters: Filters) -> Results:
-        """Return the hits, and in `degraded` what could not be searched."""
         _check(request)
         profile, walks_links = self._profile(request)
         limit = _checked_limit(request.limit, profile)
@@ -115,7 +114,6 @@ class Search:
         return kit
 
     def _valid_now(self, scope: Scope, tiers: tuple[Tier, ...]) -> Scope:
-        """Leave out what is not valid yet, or no longer."""
         now_us = micros(self._context.clock())
         # Each tier has validity times of its own, and works out by itself since when the same is valid.
         state_us = now_us if tiers else self._context.tables.windows.last_change_us(now_us)

@@ -30,7 +30,6 @@ class Share:
         self._read = reader
 
     def create_collection(self, name: str) -> Collection:
-        """Create a shared collection; the caller becomes its owner."""
         name = check_name("collection", name, "team")
         with self._records.transaction():
             made = None
@@ -47,11 +46,9 @@ class Share:
             )
 
     def members(self, name: str) -> Mapping[str, str]:
-        """Return the members of a shared collection with their roles, owners first."""
         return self._people.members(self._permissions.collection(name))
 
     def share(self, name: str, user: str, role: str = READER) -> Mapping[str, str]:
-        """Add a user to a collection, or change their role; return the members."""
         if role not in ROLES:
             raise InvalidInput(f"role is {role!r}; it must be one of {', '.join(ROLES)}")
         person = check_user(user)
@@ -64,7 +61,6 @@ class Share:
             return self._people.members(shared)
 
     def unshare(self, name: str, user: str) -> Mapping[str, str]:
-        """Remove a user from a collection, or leave it; return the members."""
         person = check_user(user)
         with self._records.transaction():
             shared = self._permissions.collection(name)
@@ -88,7 +84,6 @@ class Share:
             )
 
     def publish(self, id: str, name: str) -> Memory:
-        """Copy a memory into a shared collection; return the copy."""
         from scrubjay.write.remember import new_id, write_memory
 
         self._context.embedding.activate()
@@ -108,7 +103,6 @@ class Share:
         return self._read.get_all([copy.id])[0]
 
     def unpublish(self, id: str, name: str) -> None:
-        """Remove a published memory from a collection, by its own id or by that of the copy."""
         with self._records.transaction():
             memory = self._read.get_all([id])[0]
             self._context.lookup.refuse_others([id])

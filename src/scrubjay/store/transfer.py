@@ -30,7 +30,6 @@ class Transfer:
     def backup(
         self, path: Path, force: bool, progress: Callable[[int, int], None] | None
     ) -> BackedUp:
-        """Copy the whole database into another file, as it is at one moment."""
         from scrubjay.storage.sqlite.backup import back_up
         from scrubjay.storage.sqlite.connection import SqliteDatabase
         from scrubjay.types.reports import BackedUp
@@ -51,7 +50,6 @@ class Transfer:
     def export_md(
         self, folder: Path, filters: Filters, force: bool, prune: bool, progress: Progress | None
     ) -> Exported:
-        """Write memories into a folder, one Markdown file each."""
         from scrubjay.write.import_export.export import write_folder
 
         scope = self._context.scope(filters)
@@ -64,7 +62,6 @@ class Transfer:
     def export_jsonl(
         self, to: Path | TextIO, filters: Filters, force: bool, progress: Progress | None
     ) -> Exported:
-        """Write memories as JSON lines, into a file or a stream."""
         from scrubjay.types.reports import Exported
         from scrubjay.write.import_export.export import write_lines
         from scrubjay.write.import_export.format import to_line
@@ -89,7 +86,6 @@ class Transfer:
         dry_run: bool,
         progress: Progress | None,
     ) -> Imported:
-        """Read entries and store each as `add` does; a wrong one does not stop the others."""
         from scrubjay.write.import_export.import_entries import (
             EntryImport,
             Rights,

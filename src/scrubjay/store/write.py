@@ -27,7 +27,6 @@ class Writer:
         self._read = reader
 
     def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> Stored:
-        """Store memories, one transaction for each batch; return them in order."""
         from scrubjay.write.fields import draft
         from scrubjay.write.remember import remember
 
@@ -71,7 +70,6 @@ class Writer:
         return Stored(stored, known)
 
     def update(self, id: str, changes: Mapping[str, Any]) -> Memory:
-        """Change fields of a memory."""
         from scrubjay.write.fields import draft
         from scrubjay.write.remember import update_times, write_memory
 
@@ -103,14 +101,12 @@ class Writer:
             self._tables.records.delete([*lost, *copies])
 
     def retype(self, id: str, change: Callable[[str], str]) -> Memory:
-        """Change the type of a memory by a function of its type."""
         with self._tables.records.transaction():  # no other process changes it in between
             before = self._read.get_all([id])[0]
             wanted = change(before.type)
             return before if wanted == before.type else self.update(id, {"type": wanted})
 
     def rename_topic(self, old: str, new: str) -> int:
-        """Rename a topic, or merge it into another; return how many memories had it."""
         from scrubjay.write.fields import topics_of
 
         names = [topics_of([old]), topics_of([new])]
@@ -127,7 +123,6 @@ class Writer:
         return renamed
 
     def forget(self, id: str | Iterable[str]) -> int:
-        """Delete memories and everything derived from them."""
         from scrubjay.write.document_links import resolve_later
 
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
@@ -142,14 +137,12 @@ class Writer:
         return len(ids)
 
     def only_of(self, id: str | Iterable[str]) -> list[Memory]:
-        """Return the facts that only these messages support."""
         ids = {id} if isinstance(id, str) else set(id)
         facts = self._context.facts.only_of(ids)
         found = self._tables.records.get(facts, self._permissions.changes)
         return [memory for memory in found.values() if memory.id not in ids]
 
     def link(self, a: str, b: str, strength: float, kind: str) -> None:
-        """Link two memories."""
         from scrubjay.write.fields import check_strength
 
         check_strength(strength)
@@ -162,7 +155,6 @@ class Writer:
             self._tables.graph.link(a, b, float(strength), kind)
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:
-        """Remove links between two memories; return how many."""
         with self._tables.records.transaction():
             self._check_ends(a, b)
             return self._tables.graph.unlink(a, b, kind)
@@ -175,7 +167,6 @@ class Writer:
             self.to_change([a])
 
     def to_change(self, ids: Sequence[str]) -> Memories:
-        """Return these memories if the caller may change all of them."""
         found = self._read.get_all(ids)
         self._context.lookup.refuse_others(ids)
         allowed = self._tables.records.get(ids, self._permissions.changes)
@@ -188,7 +179,6 @@ class Writer:
         return found
 
     def placed(self, given: dict[str, Any], shares: bool) -> dict[str, Any]:
-        """Return a memory with the namespace and collection that it is written to."""
         plain = not (given.get("namespace") or given.get("collection"))
         if plain and not shares and self._permissions.user is None:
             return given

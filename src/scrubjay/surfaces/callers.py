@@ -50,7 +50,6 @@ UNRESTRICTED = Principal()  # full access to the server's own database
 
 
 def principal_of(key: Token) -> Principal:
-    """Return the caller with an API key."""
     return Principal(key.name, key.scopes, key.tenant, key.user)
 
 

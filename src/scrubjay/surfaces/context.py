@@ -39,7 +39,6 @@ def question_context(store: Store, question: str, tokens: int, search: Mapping[s
 
 
 def overview_context(store: Store, tokens: int, namespace: str | None) -> Json:
-    """Return the landscape in the same shape."""
     landscape = store.landscape(tokens=tokens, namespace=namespace)
     sections = ("preferences", "tasks", "summaries", "decisions")
     return {

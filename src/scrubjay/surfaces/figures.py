@@ -71,7 +71,6 @@ class Figures:
         self._searches = self._degraded = 0
 
     def searched(self, results: Results) -> None:
-        """Count one search."""
         times = {WHOLE: results.took_ms}
         for step in every_step(results.trace):
             times[step.stage] = times.get(step.stage, 0.0) + step.took_ms
@@ -90,7 +89,6 @@ class Figures:
                 del self._hours[old]
 
     def report(self) -> Report:
-        """Return the figures so far."""
         with self._lock:
             last, totals = list(self._last), (self._searches, self._degraded)
             hours = tuple(self._hours[began_s] for began_s in sorted(self._hours))
@@ -104,14 +102,12 @@ class Figures:
 
 
 def every_step(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield each step of a trace, and the steps inside it."""
     for step in steps:
         yield step
         yield from every_step(step.branches)
 
 
 def lost_at(results: Results) -> set[str]:
-    """Return the stages at which a search lost something."""
     if not results.degraded:
         return set()
     steps = every_step(results.trace)

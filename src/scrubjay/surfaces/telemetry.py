@@ -60,7 +60,6 @@ class Telemetry:
 
     @property
     def on(self) -> bool:
-        """True when spans are made."""
         return self._tracer is not None
 
     @contextmanager
@@ -146,7 +145,6 @@ def _off(why: str) -> Telemetry:
 
 
 def _make_provider(exporter: str) -> TracerProvider:
-    """Return the provider of this process, also for the spans of MCP."""
     from opentelemetry import trace
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import TracerProvider

@@ -62,7 +62,6 @@ class TierFile:
         self._closed = False
 
     def take(self, tables: Tables) -> None:
-        """Use the tables that the store itself has opened."""
         self._own = self._tables = tables
         self._looked = _look(self.path)
 
@@ -119,7 +118,6 @@ class TierFile:
         return tables
 
     def close(self) -> None:
-        """Close the file; the store closes its own."""
         with self._opening:
             self._closed = True
             if self._tables is not None and self._tables is not self._own:
@@ -147,11 +145,9 @@ class TierFiles:
         self.named = self._given or self.several  # by names, also a single one given as a tier
 
     def reached(self) -> list[Reached]:
-        """Return every tier as it is now, the highest first."""
         return [file.reached() for file in self.in_order()]
 
     def in_order(self) -> list[TierFile]:
-        """Return the files, the highest tier first."""
         if len(self._files) < 2:  # a single database needs no further import
             return list(self._files)
         from scrubjay.search.stages.tiers import rank
@@ -180,7 +176,6 @@ class TierFiles:
             self._set((*self._files, added))
 
     def disconnect(self, name: str) -> None:
-        """Stop searching a tier; the store's own database cannot be disconnected."""
         if name == self.own.tier.name and self.several:
             raise InvalidInput(f"{name!r} is the store's own file; close the store instead")
         with self._changing:
@@ -206,7 +201,6 @@ class TierFiles:
         return states
 
     def close(self) -> None:
-        """Close every file but the store's own."""
         for file in self._files:
             file.close()
 
@@ -283,7 +277,6 @@ def known_files(
     *,
     made_by: str | None = None,
 ) -> TierFiles:
-    """Return the databases of a store without opening any."""
     check_apart(given)
     settings = _sorted(given)
     mine = _own_of(path, settings)
@@ -293,7 +286,6 @@ def known_files(
 
 
 def not_made(path: str, made_by: str) -> str:
-    """Return the error for a missing own file, with the command that creates it."""
     return f"there is no file {path} yet; create it with: {made_by}"
 
 
@@ -404,12 +396,10 @@ def open_existing(path: str, person: str | None, *, why_not_written: str | None 
 
 
 def setting_of(file: TierFile) -> TierSetting:
-    """Return the setting of a tier file."""
     return TierSetting(file.tier.name, file.path, file.tier.priority)
 
 
 def check_apart(settings: Sequence[TierSetting]) -> None:
-    """Refuse two tiers with the same name or the same file."""
     for place, setting in enumerate(settings):
         for other in settings[:place]:
             if setting.name == other.name:

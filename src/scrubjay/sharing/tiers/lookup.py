@@ -29,7 +29,6 @@ class TierLookup:
         self._sees = sees
 
     def holder(self, id: str) -> Reached:
-        """Return the highest tier that has an id; NotFound where none has it."""
         unasked: list[str] = []
         for tier in self.reached(unasked):
             if ask(tier, unasked, lambda tables: tables.records.get([id], self._sees)):
@@ -37,7 +36,6 @@ class TierLookup:
         raise no_memory(id, unasked)
 
     def tables_of(self, id: str) -> Tables:
-        """Return the tables of the highest tier that has an id."""
         return self.holder(id).tables or self._own
 
     def find(self, ids: Sequence[str]) -> tuple[Found, list[str]]:
@@ -59,7 +57,6 @@ class TierLookup:
         return {id_: tier.tier.name for id_, (_, tier) in found.items()}
 
     def reached(self, unasked: list[str]) -> Iterable[Reached]:
-        """Yield the tiers, the highest first."""
         if not self._tiers.several:
             yield self._own_tier()
             return
@@ -82,7 +79,6 @@ class TierLookup:
                 )
 
     def _own_tier(self) -> Reached:
-        """Return the store's own database as a tier, or what stands in for it."""
         tier = self._tiers.own.tier._replace(kit=self._own.kit)
         return Reached(tier, self._own.db.path, self._own)
 
@@ -101,7 +97,6 @@ def ask(tier: Reached, unasked: list[str], read: Callable[[Tables], T]) -> T | N
 
 
 def no_memory(id: str, unasked: Sequence[str] = ()) -> NotFound:
-    """Return the error for an unknown id; it names the tiers that could not be asked."""
     message = f"no memory has the id {id!r}"
     if unasked:
         message += f"; some tiers could not be searched: {'; '.join(unasked)}"

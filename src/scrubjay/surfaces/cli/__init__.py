@@ -26,7 +26,6 @@ OK, FAILED, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command and return its exit code."""
     # A garbage collection every 700 objects takes a twentieth of a cold search.
     gc.set_threshold(50_000, 10, 10)
     speak_utf8()
@@ -59,7 +58,6 @@ def _run(words: list[str]) -> int:
 
 
 def command(name: str) -> Callable[[Namespace, Screen], int]:
-    """Return the function of a command, importing no other."""
     module, _, function = record(name).run.partition(":")
     run: Callable[[Namespace, Screen], int] = getattr(
         import_module(f"scrubjay.surfaces.cli.{module}"), function
@@ -68,7 +66,6 @@ def command(name: str) -> Callable[[Namespace, Screen], int]:
 
 
 def _report(error: ScrubjayError, as_json: bool) -> int:
-    """Print an error as one line, and as JSON if requested; return the exit code."""
     message = str(error)
     if isinstance(error, NotFound) and error.of == "memory":
         message += "; `scrubjay ls` lists the ids"

@@ -42,7 +42,6 @@ class Question(NamedTuple):
 
 
 def demo(args: Namespace, screen: Screen) -> int:
-    """Show scrubjay on sample memories; fail if a right answer does not come first."""
     if args.keep:
         os.makedirs(os.path.dirname(args.keep) or ".", exist_ok=True)
         return _run(args.keep, args, screen)

@@ -31,7 +31,6 @@ def doctor(args: Namespace, screen: Screen) -> int:
 
 
 def tiers(args: Namespace, screen: Screen) -> int:
-    """List the tiers, the highest first, and why one cannot be searched."""
     from scrubjay.surfaces.render.tables import with_head
     from scrubjay.surfaces.verbs.operate import tiers_json
 

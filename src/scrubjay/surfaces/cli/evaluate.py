@@ -41,7 +41,6 @@ _MOST_MISSING = 5
 
 
 def evaluate(args: Namespace, screen: Screen) -> int:
-    """Search for every question with every profile; fail if one is below `--at-least`."""
     settings = settings_of(args)
     names = args.profiles or [settings.profile]
     overrides = parse_overrides(args.sets)

@@ -32,12 +32,10 @@ _NO_FOLDER = "no folder was ingested before; name one: scrubjay ingest PATH"
 
 
 def ingest(args: Namespace, screen: Screen) -> int:
-    """Read files and folders; without any, update all that were ingested before."""
     return read(args, args.paths, screen, watch=args.watch)
 
 
 def read(args: Namespace, paths: list[str], screen: Screen, *, watch: bool = False) -> int:
-    """Read paths and print a report; with `watch`, follow changes until Ctrl-C."""
     settings = settings_of(args)
     with _store_for(args, paths) as store:
         names = [path_line(path) for path in paths] or _known_folders(store)
@@ -111,7 +109,6 @@ class _Report:
 
 
 def counts(done: Ingested) -> str:
-    """Return the number of files by what happened to them."""
     parts = [
         (done.added, "new"),
         (done.updated, "changed"),
@@ -138,7 +135,6 @@ def left_out(done: Ingested, screen: Screen, db: str | None) -> list[str]:
 
 
 def _nothing_read(done: Ingested) -> bool:
-    """Tell whether everything that was named was skipped."""
     return bool(done.skipped) and not (
         done.added or done.updated or done.moved or done.unchanged or done.removed
     )
@@ -177,7 +173,6 @@ class Changes:
         self._seen: SimpleQueue[Batch] = SimpleQueue()
 
     def of(self, path: str | None) -> Callable[[Ingested], None]:
-        """Return the callback for each batch of changes below a path."""
         return lambda done: self._seen.put((path, done))
 
     def __iter__(self) -> Iterator[Batch]:
@@ -196,7 +191,6 @@ class News:
         self._left_out = {path: {*done.skipped, *done.failed} for path, done in reported}
 
     def of(self, path: str | None, done: Ingested) -> Ingested | None:
-        """Return what is new in a batch, or None."""
         before = self._left_out.get(path, set())
         self._left_out[path] = {*done.skipped, *done.failed}
         fresh = done._replace(

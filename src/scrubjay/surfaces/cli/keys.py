@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def key(args: Namespace, screen: Screen) -> int:
-    """Create, list or revoke API keys, or open a server; of a new key, only the secret is printed."""
     if args.action == "open" and (args.tenant or args.user):
         raise InvalidInput("`key open` takes neither --tenant nor --user; it is for all callers")
     config.typed = config.typed._replace(tenant=None)
@@ -64,7 +63,6 @@ def _create(keys: Access, args: Namespace, screen: Screen) -> int:
 
 
 def _matching(keys: Access, args: Namespace) -> list[Token]:
-    """Return the keys of the tenant and the user that were typed."""
     return [
         found
         for found in keys.list()
@@ -98,7 +96,6 @@ def _still_required(args: Namespace) -> str:
 
 
 def _open(keys: Access, args: Namespace, screen: Screen) -> int:
-    """Allow callers on the machine of the server without a key."""
     keys.open_door()
     if args.json:
         _print_json("opened", [])

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def models(args: Namespace, screen: Screen) -> int:
-    """List the models; `pull` downloads one and embeds what is in the queue."""
     settings = settings_of(args)
     made = left = 0
     if args.action == "calibrate":
@@ -73,7 +72,6 @@ def _calibrate(args: Namespace, screen: Screen) -> int:
 
 
 def _embed(settings: Settings, db: str | None) -> tuple[int, int]:
-    """Embed what is in the queue; return how many vectors were made, and how many are left."""
     if not _is_there(settings):
         return 0, 0
     with open_store(db) as store:

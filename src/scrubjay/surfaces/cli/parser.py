@@ -67,7 +67,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _with_nearest(message: str) -> str:
-    """Add the nearest of several choices to a message of argparse."""
     wrong, choose, choices = message.partition(" (choose from ")
     if not choose:
         return message
@@ -85,7 +84,6 @@ class _Help(argparse.HelpFormatter):
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    """Parse a command line; raise UsageError, or SystemExit after help and --version."""
     name, rest = _split(argv)
     command = record(name)
     try:
@@ -98,7 +96,6 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _split(argv: list[str]) -> tuple[str, list[str]]:
-    """Return the command and the other words; common options may stand before it."""
     place = 0
     while place < len(argv):
         word = argv[place]
@@ -152,14 +149,12 @@ def _explained(error: UsageError, command: str, words: list[str]) -> UsageError:
 
 
 def record(name: str) -> Command:
-    """Return the record of a command, importing only its module."""
     module = import_module(f"scrubjay.surfaces.verbs.{COMMANDS[name]}")
     command: Command = next(command for command in module.COMMANDS if command.name == name)
     return command
 
 
 def main_help() -> str:
-    """Return the help of scrubjay: all commands by group."""
     lines, last = [_USAGE, "", _PURPOSE], ""
     for group, _, names in _INDEX:
         if group != last:
@@ -182,14 +177,12 @@ def main_help() -> str:
 
 
 def help_of(name: str) -> str:
-    """Return the help of one command."""
     if name not in COMMANDS:
         raise _unknown(name)
     return build(record(name)).format_help().strip()
 
 
 def build(command: Command) -> argparse.ArgumentParser:
-    """Return the parser of one command."""
     parser = _Parser(
         prog=f"scrubjay {command.name}",
         description=command.description or f"{command.help[0].upper()}{command.help[1:]}.",
@@ -214,7 +207,6 @@ def build(command: Command) -> argparse.ArgumentParser:
 
 
 def _has_words(command: Command) -> bool:
-    """Tell whether the first argument of a command chooses its action."""
     return bool(command.actions) and "" not in command.actions
 
 
@@ -239,7 +231,6 @@ def dest(param: Param) -> str:
 
 
 def _spellings(param: Param) -> tuple[list[str], str | None]:
-    """Return the spellings of an option, and its metavar if one is given."""
     words = param.usage.split() or [f"--{param.name.replace('_', '-')}"]
     flags = [word for word in words if word.startswith("-")]
     return flags, words[-1] if words[-1] not in flags else None

@@ -32,7 +32,6 @@ _LIMIT = 50
 
 
 def get(args: Namespace, screen: Screen) -> int:
-    """Print memories in full; a missing id is reported, and the others are printed."""
     from scrubjay.surfaces.render.json import dumps, got
 
     if args.json and args.md:
@@ -83,7 +82,6 @@ def _history(store: Store, id_: str) -> Sequence[Change]:
 
 
 def ls(args: Namespace, screen: Screen) -> int:
-    """List memories, newest first; with `--coverage`, the ingested files."""
     from scrubjay.surfaces.render.json import dumps, listed
 
     if args.coverage:
@@ -104,7 +102,6 @@ def ls(args: Namespace, screen: Screen) -> int:
 
 
 def _coverage(args: Namespace, screen: Screen) -> int:
-    """List files by state, failed ones first."""
     from scrubjay.surfaces.render.json import counts, coverage, dumps, in_order
 
     for option, value in (("--type", args.types), ("--topic", args.topics)):
@@ -145,7 +142,6 @@ def _file_line(file: Covered, screen: Screen) -> str:
 
 
 def link(args: Namespace, screen: Screen) -> int:
-    """Link two memories or remove their link; with one id, list the linked memories."""
     from scrubjay.surfaces.render.json import dumps, linked
 
     if args.other is None and args.unlink:

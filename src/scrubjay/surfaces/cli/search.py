@@ -31,7 +31,6 @@ _MODE_FLAGS = ("fast", "thorough", "deep", "scan")
 
 
 def search(args: Namespace, screen: Screen) -> int:
-    """Search and print the results."""
     mode = _MODES.get(args.command) or _mode_of(args)
     _check_form(args, mode)
     settings = settings_of(args)
@@ -84,7 +83,6 @@ def _weighed(chosen: Profile, typed: str | None) -> tuple[str | dict[str, float]
 
 
 def _lacks_mode(args: Namespace, profile: str, mode: str | None) -> bool:
-    """Tell whether `search` or `vsearch` is used with a profile that has no such mode."""
     if args.command not in _MODES or args.profile is None:
         return False
     from scrubjay.search.profiles import names
@@ -118,7 +116,6 @@ def _without_stages(
 
 
 def _check_form(args: Namespace, mode: str | None) -> None:
-    """Refuse forms of output that exclude each other."""
     if args.json + args.files + args.md > 1:
         raise InvalidInput("--json, --files and --md are three forms of output; choose one")
     if args.explain and (args.files or args.md):
@@ -152,7 +149,6 @@ def _show(found: Results, mode: str, args: Namespace, screen: Screen) -> None:
 
 
 def landscape(args: Namespace, screen: Screen) -> int:
-    """Print an overview of what is stored; with a question, what a search finds, for a prompt."""
     from scrubjay.surfaces.render.json import dumps, plain
 
     if args.question:
@@ -188,7 +184,6 @@ def _on_question(args: Namespace) -> int:
 
 
 def profiles(args: Namespace, screen: Screen) -> int:
-    """List the profiles, or show one with every number that `--set` can change."""
     from scrubjay.search.profiles import get, names
     from scrubjay.surfaces.render.json import dumps
     from scrubjay.surfaces.render.json import profiles as shape

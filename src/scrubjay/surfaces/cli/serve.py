@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 def serve(args: Namespace, screen: Screen) -> int:
-    """Listen until Ctrl-C; return 1 if a request was still running at the end."""
     from scrubjay.surfaces.cli.session import settings_of
     from scrubjay.surfaces.http.settings import server_settings
 

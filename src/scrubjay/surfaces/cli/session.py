@@ -29,7 +29,6 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)")
 
 
 def settings_of(args: Namespace) -> Settings:
-    """Return the settings in force: file, then environment, then command line."""
     return config.load(db=args.db, profile=getattr(args, "profile", None))
 
 
@@ -149,7 +148,6 @@ def _tier_files(
 
 
 def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> list[TierState]:
-    """Return the state of each tier, even if none of them can be opened."""
     try:
         with open_store(db, user, embed=False, tiers=tiers) as store:
             return store.tiers()
@@ -186,7 +184,6 @@ def parse_overrides(sets: list[str] | None) -> Mapping[str, Any] | None:
 def profile_of(
     name: str, overrides: Mapping[str, Any] | None, *, mode: str | None = None
 ) -> Profile:
-    """Return a profile by name; an unknown name is wrong usage."""
     from scrubjay.search.profiles import get
 
     try:
@@ -196,7 +193,6 @@ def profile_of(
 
 
 def text_of(words: list[str]) -> str:
-    """Join arguments into one text; a single dash reads standard input."""
     if words != ["-"]:
         return " ".join(words)
     try:
@@ -206,7 +202,6 @@ def text_of(words: list[str]) -> str:
 
 
 def filters_of(args: Namespace) -> dict[str, Any]:
-    """Return the values of the filters that a command has."""
     from scrubjay.surfaces.verbs.params import FILTER_NAMES
 
     names = (param.name for param in args.record.params if param.name in FILTER_NAMES)
@@ -214,7 +209,6 @@ def filters_of(args: Namespace) -> dict[str, Any]:
 
 
 def resolve_ids(store: Store, given: list[str]) -> tuple[list[str], list[str]]:
-    """Return full ids for ids or beginnings of ids, and those that match nothing."""
     ids, missing = [], []
     for prefix in given:
         try:
@@ -235,11 +229,9 @@ def confirmed(args: Namespace, question: str) -> bool:
 
 
 def warn(reasons: Iterable[str]) -> None:
-    """Print warnings to standard error, one line each."""
     for reason in reasons:
         err(f"scrubjay: {one_line(reason)}")
 
 
 def warn_missing(ids: Iterable[str]) -> None:
-    """Print which ids do not exist."""
     warn(f"there is no memory with the id {one_line(id_)!r}; see: scrubjay ls" for id_ in ids)

@@ -34,7 +34,6 @@ _MOST_SHOWN = 20  # of each kind; --json lists all
 
 
 def export(args: Namespace, screen: Screen) -> int:
-    """Write memories into a folder, a file, or to standard output."""
     import io
 
     if args.prune and args.md is None:
@@ -92,7 +91,6 @@ def _named(files: Sequence[tuple[str, str]], paint: Any) -> list[str]:
 
 
 def import_(args: Namespace, screen: Screen) -> int:
-    """Import entries of files; wrong ones are reported, and the others are imported."""
     from scrubjay.surfaces.cli.vectors import make_vectors
     from scrubjay.write.import_export.import_entries import checked_sources
 
@@ -135,7 +133,6 @@ def _imported(done: Imported, dry_run: bool, screen: Screen) -> list[str]:
 
 
 def backup(args: Namespace, screen: Screen) -> int:
-    """Copy the database, and print the size of the copy."""
     with open_store(args.db, args.user, embed=False) as store, ProgressBar("copying") as bar:
         done = store.backup(args.path, force=args.force, progress=bar)
     contents = f"{plural(done.memories, 'memory')}, {size(done.bytes)}"
@@ -145,7 +142,6 @@ def backup(args: Namespace, screen: Screen) -> int:
 
 
 def reindex(args: Namespace, screen: Screen) -> int:
-    """Rebuild one index, or all; fail if a replica still lacks changes."""
     with open_store(args.db, args.user, embed=False) as store, ProgressBar("sending") as bar:
         done = store.reindex(args.what, drop=args.drop, progress=bar)
     out(dumps(plain(done)) if args.json else _reindexed(done, args.what, screen))
@@ -163,7 +159,6 @@ def _reindexed(done: Reindexed, what: str | None, screen: Screen) -> str:
 
 
 def move(args: Namespace, screen: Screen) -> int:
-    """Move the store to Postgres or back, and print what was moved and compared."""
     from scrubjay.ops.promote.run import demote, promote
 
     settings = settings_of(args)

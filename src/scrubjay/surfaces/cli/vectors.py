@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def card_of(settings: Settings) -> ModelCard | None:
-    """Return the card of the configured model, or None if it is not one that scrubjay downloads."""
     from scrubjay.models.registry import CARDS, DEFAULT
 
     wanted = settings.embedder or DEFAULT
@@ -104,7 +103,6 @@ def embed_pending(store: Store, settings: Settings) -> int:
 
 
 def make_vectors(store: Store, settings: Settings, *, later: bool) -> int | None:
-    """Embed what is in the queue; return how many chunks are left, or None if it is left for later."""
     if not later:
         return embed_pending(store, settings)
     err(f"scrubjay: vectors are left for later; to make them: {_command_to_embed(settings)}")

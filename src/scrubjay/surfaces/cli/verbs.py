@@ -33,7 +33,6 @@ _LEARNING_PROFILE = "vault"
 
 
 def run(args: Namespace, screen: Screen) -> int:
-    """Run the verb of a command; exit with 3 if nothing was found."""
     verb = args.verb
     given = {param.name: getattr(args, dest(param)) for param in verb.params}
     check = _CHECKS.get(verb.name)
@@ -68,7 +67,6 @@ def _existing(store: Store, args: Namespace, given: dict[str, Any]) -> None:
 
 
 def _confirm_removal(store: Store, args: Namespace, given: dict[str, Any]) -> Any:
-    """Ask before a collection is removed; return the result of a refusal."""
     from scrubjay.surfaces.render.results import plural
     from scrubjay.surfaces.verbs.share import Collections
 
@@ -82,7 +80,6 @@ def _confirm_removal(store: Store, args: Namespace, given: dict[str, Any]) -> An
 
 
 def _confirm_reset(store: Store, args: Namespace, given: dict[str, Any]) -> Any:
-    """Ask before all feedback is removed; return the result of a refusal."""
     from scrubjay.surfaces.verbs.feedback import Feedback
 
     refused = Feedback([], "nothing", 0)
@@ -100,7 +97,6 @@ def _default_profile(store: Store, args: Namespace, given: dict[str, Any]) -> No
 
 
 def _collection_named(store: Store, name: str) -> Collection:
-    """Return a collection; NotFound names similar ones."""
     known = {collection.name: collection for collection in store.collections()}
     if name in known:
         return known[name]

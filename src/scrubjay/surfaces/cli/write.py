@@ -45,7 +45,6 @@ _JSON_MESSAGES = (
 
 
 def add(args: Namespace, screen: Screen) -> int:
-    """Store a text; if every argument is a file or folder, ingest those instead."""
     # os.path: pathlib is not worth its import here.
     if not args.as_text and all(os.path.exists(word) for word in args.text):
         return _ingest(args, screen)
@@ -97,7 +96,6 @@ def _looks_like_a_path(word: str) -> bool:
 
 
 def update(args: Namespace, screen: Screen) -> int:
-    """Change one memory and print it; an empty value removes a field."""
     changes = _changes(args)
     settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed) as store:
@@ -137,7 +135,6 @@ def _changes(args: Namespace) -> dict[str, Any]:
 
 
 def say(args: Namespace, screen: Screen) -> int:
-    """Store one message, or each message of JSON from standard input."""
     messages = _messages(args)
     settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
@@ -165,7 +162,6 @@ def _stored_messages(stored: Messages, left: int | None, screen: Screen) -> str:
 
 
 def _messages(args: Namespace) -> list[Any]:
-    """Return the messages: the text that was typed, or what standard input holds."""
     text = text_of(args.text)
     if args.text == ["-"]:
         text = text.removeprefix("\ufeff")
@@ -186,7 +182,6 @@ def _with_options(message: object, args: Namespace) -> object:
 
 
 def _parse_messages(text: str) -> list[Any]:
-    """Return the messages of a JSON array, of one object, or of JSON lines."""
     import json
 
     try:
@@ -221,7 +216,6 @@ def _parse_lines(text: str, broken: Exception) -> list[Any]:
 
 
 def done(args: Namespace, screen: Screen) -> int:
-    """Mark memories as done or not done; a missing id is reported, and the others are marked."""
     from scrubjay.surfaces.verbs.write import Marked, marked_json
 
     with open_store(args.db, args.user) as store:
@@ -307,7 +301,6 @@ def _matches(store: Store, args: Namespace) -> list[str]:
 
 
 def extract(args: Namespace, screen: Screen) -> int:
-    """Extract facts from messages in the queue; fail if the model failed or is unavailable."""
     from scrubjay.runtime.progress import ProgressBar
     from scrubjay.surfaces.render.json import dumps, plain
 

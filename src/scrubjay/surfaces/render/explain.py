@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def stages(results: Results, screen: Screen) -> str:
-    """Show the stages in the order they ran: numbers, time, candidates in and out, notes, losses."""
     steps = list(_walk(results.trace))
     rows = [("      ms", "in → out", "stage")]
     rows += [(f"{step.took_ms:8.2f}", _flow(step), _call(step, depth)) for depth, step in steps]
@@ -51,7 +50,6 @@ def reasons(hit: Hit, results: Results) -> list[str]:
 
 
 def _walk(steps: tuple[Step, ...], depth: int = 0) -> Iterator[tuple[int, Step]]:
-    """Yield every step with its depth inside others, in the order they ran."""
     for step in steps:
         yield depth, step
         yield from _walk(step.branches, depth + 1)

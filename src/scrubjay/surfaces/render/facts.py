@@ -26,12 +26,10 @@ _UNITS = (
 
 
 def headline(title: str, text: str) -> str:
-    """Return the title, or else the first words of the text."""
     return one_line(title) or one_line(text[:400]) or "(empty)"
 
 
 def about(memory: Hit | Memory, now: datetime) -> list[str]:
-    """Return type, topics and age; of a message also who said it, where and when."""
     moment = memory.updated_at or memory.created_at
     said, *people = spoken(memory, now) or [""]
     parts = (memory.type, ", ".join(memory.topics), said, age(moment, now), *people)
@@ -39,7 +37,6 @@ def about(memory: Hit | Memory, now: datetime) -> list[str]:
 
 
 def spoken(memory: Hit | Memory, now: datetime) -> list[str]:
-    """Return who said a message, in which session and when, with owner and agent; else nothing."""
     if memory.type != "message":
         return []
     role, session = memory.role, memory.session
@@ -68,17 +65,14 @@ def here() -> datetime:
 
 
 def as_entry(memory: Hit | Memory) -> list[str]:
-    """Return the fields of an entry: severity and domain."""
     return [part for part in (memory.severity, memory.domain) if part]
 
 
 def place(memory: Hit | Memory) -> str:
-    """Return the shared collection of a memory; nothing if it is not shared."""
     return f"in {memory.collection}" if memory.namespace.startswith(SHARED_PREFIX) else ""
 
 
 def of_tier(name: str | None) -> str:
-    """Return the tier of a memory; nothing if there is only one database."""
     return f"tier {name}" if name else ""
 
 
@@ -92,29 +86,24 @@ def where(hit: Hit, source: str | None) -> str:
 
 
 def span(lines: tuple[int, int]) -> str:
-    """Return the lines of a passage: first-last, or the only one."""
     first, last = lines
     return f"{first}-{last}" if last > first else f"{first}"
 
 
 def section(hit: Hit) -> str:
-    """Return the headings above a passage, without the title."""
     trail = hit.heading.removeprefix(f"{hit.title} › ")
     return "" if trail == hit.title else trail
 
 
 def staleness(hit: Hit) -> str:
-    """Return that the file has changed since it was ingested, or nothing."""
     return _STALE.get(hit.stale, one_line(hit.stale)) if hit.stale else ""
 
 
 def near_duplicates(ids: Sequence[str]) -> str:
-    """Return the ids of near-duplicates, nearest first; nothing without any."""
     return f"≈ nearly the same: {', '.join(map(one_line, ids))}" if ids else ""
 
 
 def age(moment: datetime | None, now: datetime) -> str:
-    """Return how long ago a time was, in its largest unit."""
     if moment is None:
         return ""
     seconds = (now - moment).total_seconds()
@@ -128,7 +117,6 @@ def age(moment: datetime | None, now: datetime) -> str:
 
 
 def validity(memory: Hit | Memory, now: datetime) -> str:
-    """Return when a memory is valid; nothing if it always is."""
     begins, ends = memory.valid_from, memory.valid_until
     if mark_of(memory, now).startswith("expired"):
         return mark_of(memory, now)
@@ -140,7 +128,6 @@ def validity(memory: Hit | Memory, now: datetime) -> str:
 
 
 def end_of(memory: Hit | Memory, now: datetime) -> str:
-    """Return until when a memory is or was valid, whether or not it has begun."""
     if memory.valid_until is None or memory.valid_until <= now:
         return mark_of(memory, now)
     return f"valid until {day(memory.valid_until, now)}"
@@ -156,7 +143,6 @@ def mark_of(memory: Hit | Memory, now: datetime) -> str:
 
 
 def day(moment: datetime, now: datetime) -> str:
-    """Return the day of a time, and within a day of now also its minute."""
     near = abs((moment - now).total_seconds()) < 86_400
     return f"{moment:%Y-%m-%d %H:%M} UTC" if near else f"{moment:%Y-%m-%d}"
 
@@ -184,7 +170,6 @@ def file_of(hit: Hit) -> str | None:
 
 
 def relative(path: str) -> str:
-    """Return a path relative to the current folder if it is below it, else unchanged."""
     try:
         here = os.path.join(os.getcwd(), "")
     except FileNotFoundError:  # the current folder was removed

@@ -53,7 +53,6 @@ def dumps(shape: Json) -> str:
 
 
 def line(shape: Json) -> str:
-    """Write JSON on one line, for a program that reads one document per line."""
     import json
 
     return _safe(json.dumps(shape, ensure_ascii=False, allow_nan=False))
@@ -111,23 +110,19 @@ def _positions(text: str, matcher: TermMatcher) -> list[list[int]]:
 
 
 def ingested(path: str | None, done: Ingested) -> Json:
-    """Return the report of one ingest; without a path it was of everything ingested before."""
     return {"path": path, **reasons(plain(done), "skipped", "failed", "notes")}
 
 
 def reasons(shape: Json, *keys: str) -> Json:
-    """Replace pairs of a path and a reason by objects."""
     named = {key: [{"path": where, "reason": why} for where, why in shape[key]] for key in keys}
     return {**shape, **named}
 
 
 def listing(name: str, items: Sequence[object], **more: object) -> Json:
-    """Return a list under its name, with further fields."""
     return {name: [plain(one) for one in items], **{key: plain(one) for key, one in more.items()}}
 
 
 def failure(error: ScrubjayError, message: str = "") -> Json:
-    """Return an error as JSON."""
     return {"error": {"kind": type(error).__name__, "message": message or str(error)}}
 
 
@@ -138,28 +133,23 @@ def _searchable(left: int | None, why: str) -> Json:
 
 
 def added(memory: Memory, left: int | None, why: str, known: Sequence[str] = ()) -> Json:
-    """Return a stored memory, and whether it was stored before."""
     return {"memory": plain(memory), **_searchable(left, why), "known": list(known)}
 
 
 def added_many(memories: Stored, left: int | None, why: str) -> Json:
-    """Return stored memories, and which of them were stored before."""
     return listing("memories", memories, **_searchable(left, why), known=memories.known)
 
 
 def messages(stored: Messages, left: int | None, why: str) -> Json:
-    """Return stored messages with warnings."""
     return listing("messages", stored, warnings=stored.warnings, **_searchable(left, why))
 
 
 def got(found: Memories, history: Mapping[str, Sequence[Change]]) -> Json:
-    """Return memories requested by id, with their changes."""
     more = {"missing": found.missing, "unasked": found.unasked, "tiers": found.tiers}
     return listing("memories", found, **more, history=history)
 
 
 def listed(found: Sequence[Memory]) -> Json:
-    """Return memories of one database."""
     return listing("memories", found, missing=())
 
 
@@ -178,7 +168,6 @@ def forgotten(
     *,
     done: bool,
 ) -> Json:
-    """Return what was, or would be, forgotten, with the facts extracted from it."""
     return {
         "forgotten": count,
         "matched": [memory.id for memory in found],
@@ -189,12 +178,10 @@ def forgotten(
 
 
 def linked(id: str, other: str, done: str) -> Json:
-    """Return two memories whose link was made or removed."""
     return {"id": id, "neighbors": [], "done": done, "other": other}
 
 
 def neighbors(store: Store, id: str, *, depth: int, limit: int | None = None) -> Json:
-    """Return what the links of a memory reach, and the kinds of its own links."""
     near = store.neighbors(id, depth=depth, limit=limit)
     kinds: dict[str, list[str]] = {neighbor.id: [] for neighbor in near}
     for link in store.get(id).links:
@@ -207,7 +194,6 @@ def neighbors(store: Store, id: str, *, depth: int, limit: int | None = None) ->
 
 
 def profiles(known: Sequence[Profile]) -> Json:
-    """Return profiles with their stages."""
     return {"profiles": [_profile(profile) for profile in known]}
 
 
@@ -225,22 +211,18 @@ def _profile(profile: Profile) -> Json:
 
 
 def findings(found: Sequence[Finding]) -> Json:
-    """Return the findings of doctor; a missing part is no failure."""
     ok = all(finding.state != "failed" for finding in found)
     return {"ok": ok, **listing("findings", found)}
 
 
 def in_order(files: Sequence[Covered]) -> list[Covered]:
-    """Return files with those first that need attention."""
     return sorted(files, key=lambda file: (STATES.index(file.state), file.path))
 
 
 def counts(files: Sequence[Covered]) -> dict[str, int]:
-    """Count the files by state."""
     found = Counter(file.state for file in files)
     return {state: found[state] for state in reversed(STATES)}
 
 
 def coverage(files: Sequence[Covered], shown: Sequence[Covered]) -> Json:
-    """Return the files to show, and the counts of all."""
     return listing("files", shown, counts=counts(files))

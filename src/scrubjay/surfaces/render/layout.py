@@ -15,7 +15,6 @@ _FULL, _EMPTY = "█", "░"
 
 
 def width(text: str) -> int:
-    """Return how many columns a text takes on a terminal."""
     if text.isascii() and OPEN not in text:
         return len(text)
     return sum(_columns(letter) for letter in text)
@@ -35,7 +34,6 @@ def cut(text: str, columns: int) -> str:
 
 
 def pad(text: str, columns: int) -> str:
-    """Return a text filled with spaces up to a column."""
     return text + " " * (columns - width(text))
 
 
@@ -60,7 +58,6 @@ def wrap(text: str, columns: int) -> list[str]:
 
 
 def lines_of(text: str, columns: int) -> list[str]:
-    """Return the lines of a text unchanged; only those that do not fit are wrapped."""
     lines = (line.expandtabs(4).rstrip() for line in text.split("\n"))
     return _whole_marks(
         [
@@ -72,7 +69,6 @@ def lines_of(text: str, columns: int) -> list[str]:
 
 
 def indent(text: str, columns: int, by: int) -> str:
-    """Wrap a text and move each line to the right."""
     return "\n".join(" " * by + line for line in wrap(text, columns - by))
 
 

@@ -32,7 +32,6 @@ _FENCE = re.compile(r"`+")
 def results(
     found: Results, *, whole: bool, db: str | None = None, now: datetime | None = None
 ) -> str:
-    """Return a heading and a quoted passage for each hit, then what the results lack."""
     now = now or facts.here()
     blocks = [
         _hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, start=1)
@@ -44,7 +43,6 @@ def results(
 
 
 def memory(stored: Memory, now: datetime | None = None, tier: str | None = None) -> str:
-    """Return one memory in full."""
     now = now or facts.here()
     source = [code(path_line(stored.source))] if stored.source else []
     alike = _alike([link.to for link in stored.links if link.kind == NEAR_DUPLICATE])
@@ -64,7 +62,6 @@ def memory(stored: Memory, now: datetime | None = None, tier: str | None = None)
 
 
 def escape(text: str) -> str:
-    """Escape one line of text, so that Markdown shows it unchanged."""
     safe = _BARE_LINK.sub(r"\\\g<0>", _ANYWHERE.sub(r"\\\g<0>", text))
     begins = _AT_THE_START.match(safe)
     if begins is None:
@@ -74,7 +71,6 @@ def escape(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Return a text as a quote with its line breaks, and the marked words in bold."""
     lines = text.strip("\n").split("\n")
     after = (*lines[1:], "")
     return "\n".join(
@@ -84,7 +80,6 @@ def quote(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return a code span around a text, even if it contains backticks."""
     longest = max(map(len, _FENCE.findall(text)), default=0)
     fence = "`" * (longest + 1)
     room = " " if text.startswith("`") or text.endswith("`") else ""
@@ -120,7 +115,6 @@ def _spoken(memory: Hit | Memory, now: datetime) -> list[str]:
 
 
 def _as_entry(memory: Hit | Memory) -> list[str]:
-    """Return the topics, the severity and the domain."""
     return [escape(one_line(part)) for part in (", ".join(memory.topics), *facts.as_entry(memory))]
 
 

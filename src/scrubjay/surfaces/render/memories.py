@@ -28,7 +28,6 @@ def memory(
     history: Sequence[Change] = (),
     tier: str | None = None,
 ) -> str:
-    """Return one memory in full: its facts, its unchanged text, its links and changes."""
     now = now or facts.here()
     head = [screen.bold(one_line(stored.title))] if stored.title else []
     parts = (

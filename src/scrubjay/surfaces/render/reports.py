@@ -20,7 +20,6 @@ _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
 
 
 def waiting(state: Status, db: str | None) -> Iterator[str]:
-    """Yield which replicas lack changes, and how many memories wait for links."""
     for server in state.servers:
         if server.behind:
             yield f"{behind(server)}; the next command sends them once it answers"
@@ -29,14 +28,12 @@ def waiting(state: Status, db: str | None) -> Iterator[str]:
 
 
 def behind(server: ServerState) -> str:
-    """Return how many changes a replica lacks, and why."""
     why = f" ({one_line(server.reason)})" if server.reason else ""
     changes = plural(server.behind, "change")
     return f"{server.tier}: {one_line(server.place)} lacks {changes}{why}"
 
 
 def unlinked(state: Status, db: str | None) -> str:
-    """Return how many memories wait for links, and what they wait for."""
     text = f"{plural(state.unlinked, 'memory')} not linked yet"
     if state.pending:
         return f"{text}; links follow the vectors"
@@ -46,7 +43,6 @@ def unlinked(state: Status, db: str | None) -> str:
 
 
 def status_text(state: Status, screen: Screen, db: str | None) -> str:
-    """Return counts, models, waiting work and sizes, one line each."""
     messages = f"{state.messages:,} in {plural(state.sessions, 'session')}"
     contents = f"{plural(state.documents, 'document')}, {plural(state.chunks, 'chunk')}"
     rows = [
@@ -77,7 +73,6 @@ def status_text(state: Status, screen: Screen, db: str | None) -> str:
 
 
 def _pending_hint(state: Status, db: str | None) -> str:
-    """Return the command that makes pending vectors, and before it what they wait for."""
     if not state.pending:
         return ""
     if not state.why_pending:
@@ -94,7 +89,6 @@ def _server(server: ServerState) -> str:
 
 
 def _short(model: str, short: ShortVectors) -> str:
-    """Return how good the short vectors of a model are, or why there are none."""
     if short.recall is None:
         return f"{one_line(model)}: none, {one_line(short.why_not)}"
     return (
@@ -124,7 +118,6 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 def findings_text(findings: Sequence[Finding], screen: Screen) -> str:
-    """Return the findings of doctor with the command that fixes each."""
     paint = {"ok": screen.green, "degraded": screen.yellow, "failed": screen.red}
     column = max(width(finding.component) for finding in findings)
     lines = []

@@ -40,7 +40,6 @@ def results(
     db: str | None = None,
     now: datetime | None = None,
 ) -> str:
-    """Return the hits, the summary, and notes on what the results lack."""
     now = now or facts.here()
     full = max((hit.score for hit in found.hits), default=0.0)
     show = _Hits(found, screen, full=max(full, 1.0), explain=explain, whole=whole, db=db, now=now)
@@ -57,7 +56,6 @@ def results(
 
 
 def nothing(found: Results) -> list[str]:
-    """Return that nothing was found and, if the profile notes it, what was searched."""
     searched = filter(None, (step.notes.get("nothing_found") for step in found.trace))
     return [
         f"Nothing found for “{cut(one_line(found.query), 60)}”.",
@@ -76,7 +74,6 @@ def lacks(found: Results, db: str | None) -> list[str]:
 
 
 def number(score: float) -> str:
-    """Return a score with three places."""
     shown = f"{score:.3f}"
     return "0.000" if float(shown) == 0 else shown
 
@@ -96,7 +93,6 @@ def grade(hit: Hit, profile: str) -> str:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes in its largest unit."""
     for unit in ("bytes", "KB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
@@ -105,7 +101,6 @@ def size(count: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a count with its noun."""
     if count == 1:
         return f"1 {noun}"
     if noun.endswith("ch"):

@@ -33,20 +33,17 @@ _CELLS = 24
 
 
 def with_head(rows: Sequence[tuple[str, ...]], screen: Screen) -> str:
-    """Return a table with a bold head."""
     head, *lines = table(rows)
     return "\n".join((screen.bold(head), *lines))
 
 
 def status(state: Status, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the status of the store."""
     from scrubjay.surfaces.render.reports import status_text
 
     out(status_text(state, screen, args.db))
 
 
 def sessions(found: list[Session], args: Namespace, screen: Screen, store: Store) -> None:
-    """Print sessions with the number of messages, the first and the last time, and who takes part."""
     if not found:
         out("No session matches; this begins one: scrubjay say TEXT --session NAME")
         return
@@ -63,7 +60,6 @@ def sessions(found: list[Session], args: Namespace, screen: Screen, store: Store
 
 
 def expiring(found: Memories, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print memories with the end of their validity."""
     if found:
         out(memory_lists.memories(found, screen, ends=True))
         out(screen.dim("to extend one: scrubjay update ID --valid-until DATE"))
@@ -74,7 +70,6 @@ def expiring(found: Memories, args: Namespace, screen: Screen, store: Store) -> 
 
 
 def topics(result: Topics, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print topics with the number of their memories."""
     if not result.topics:
         out("There is no topic yet; this adds one: scrubjay add TEXT --topic TOPIC")
         return
@@ -83,7 +78,6 @@ def topics(result: Topics, args: Namespace, screen: Screen, store: Store) -> Non
 
 
 def rename_topic(result: Topics, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print what was renamed."""
     _renamed(args.old, args.new, result.memories, screen)
 
 
@@ -93,7 +87,6 @@ def _renamed(old: str, new: str, memories: int, screen: Screen) -> None:
 
 
 def collections(result: Collections, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the collections."""
     if result.collections:
         head, *lines = collection_rows(result.collections)
         out("\n".join((screen.bold(head), *lines)))
@@ -125,7 +118,6 @@ def _people(members: Iterable[tuple[str, str]]) -> str:
 
 
 def create_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the new collection, and how to share it."""
     from shlex import quote
 
     name = args.name.strip()
@@ -134,18 +126,15 @@ def create_collection(result: Collections, args: Namespace, screen: Screen, stor
 
 
 def rename_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print what was renamed."""
     _renamed(args.name, args.new_name, result.memories, screen)
 
 
 def remove_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print how many memories were removed."""
     note = screen.dim("the files themselves are kept")
     out(f"{screen.green('removed')} {plural(result.memories, 'memory')}  {note}")
 
 
 def members(result: Members, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the members of a collection."""
     if result.done != "listed":
         out(f"{screen.green(result.done)} {one_line(result.collection)}")
     rows = ((one_line(person), role) for person, role in result.members.items())
@@ -156,7 +145,6 @@ share = unshare = members
 
 
 def publish(result: Published, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the copy, or that it was removed."""
     name = one_line(result.collection)
     if result.copy is None:
         out(f"{screen.green('unpublished')} {result.id} from {name}")
@@ -169,12 +157,10 @@ unpublish = publish
 
 
 def feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the feedback that was recorded."""
     out(f"{screen.green(result.done)} {one_line(args.id)}")
 
 
 def feedbacks(result: Feedback, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print feedback as a table whose last column is cut at the width of the screen."""
     listed = result.feedback
     if not listed:
         out('There is no feedback yet; this adds one: scrubjay feedback accepted ID --query "…"')
@@ -197,13 +183,11 @@ def _feedback_row(one: FeedbackGiven, several: bool, when: str) -> tuple[str, ..
 
 
 def undo_feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the feedback that was deleted."""
     (gone,) = result.feedback
     out(f"{screen.green('removed')} {gone.number}: {gone.action} {one_line(gone.id)}")
 
 
 def reset_feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print how much feedback was deleted; with several tiers, of which, and how to delete the others'."""
     text = f"{screen.green('removed')} {plural(result.total, 'feedback')}"
     tiers = {tier.name: tier for tier in store.tiers()}
     if len(tiers) > 1:
@@ -214,7 +198,6 @@ def reset_feedback(result: Feedback, args: Namespace, screen: Screen, store: Sto
 
 
 def freeze_weights(result: Feedback, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print that the weights are frozen, or follow the feedback again."""
     out(f"{screen.green(result.done)}: {result.note}")
 
 
@@ -222,7 +205,6 @@ thaw_weights = freeze_weights
 
 
 def weights(learned: Learned, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print each weight now and before learning, and the feedback behind it."""
     if learned.weights:
         rows = [
             (name, f"{weight:.3f}", f"{learned.base[name]:.3f}")
@@ -254,7 +236,6 @@ def _learned_from(learned: Learned) -> str:
 
 
 def hits(counted: Hits, args: Namespace, screen: Screen, store: Store) -> None:
-    """Print the results of each source as a bar chart, and by the hour."""
     if not counted.searches:
         out("No search was counted; only profile novamem counts: query TEXT --profile novamem")
         return

@@ -26,7 +26,6 @@ _NEUTRAL |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "")
 
 
 def clean(text: str) -> str:
-    """Return text without characters that a terminal would obey."""
     return text.replace("\r\n", "\n").translate(_NEUTRAL)
 
 
@@ -48,23 +47,18 @@ class Screen:
         self.colour = colour
 
     def bold(self, text: str) -> str:
-        """Return bold text."""
         return self._paint("1", text)
 
     def dim(self, text: str) -> str:
-        """Return dimmed text."""
         return self._paint("2", text)
 
     def green(self, text: str) -> str:
-        """Return text of a success."""
         return self._paint("32", text)
 
     def yellow(self, text: str) -> str:
-        """Return text of a warning."""
         return self._paint("33", text)
 
     def red(self, text: str) -> str:
-        """Return text of a failure."""
         return self._paint("31", text)
 
     def marked(self, text: str) -> str:
@@ -119,6 +113,5 @@ def out(text: str) -> None:
 
 
 def err(text: str) -> None:
-    """Write one line for a person to standard error."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()

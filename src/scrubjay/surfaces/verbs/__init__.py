@@ -43,7 +43,6 @@ class Param(NamedTuple):
 
     @property
     def description(self) -> str:
-        """The help with the default."""
         return f"{self.help} (default: {self.default})" if self.default else self.help
 
 
@@ -66,11 +65,9 @@ class Verb(NamedTuple):
     found: Callable[[Any], object] | None = None
 
     def call(self, store: Store, given: Given) -> Json:
-        """Run the verb with checked parameters and return its JSON."""
         return self.json(self.run(store, given))
 
     def json(self, result: Any) -> Json:
-        """Return a result as JSON."""
         if self.shape is not None:
             return self.shape(result)
         if isinstance(result, dict):
@@ -99,7 +96,6 @@ def verb(
 
 
 def verbs_in(module: ModuleType) -> list[Verb]:
-    """Return the verbs of a module in their order."""
     return [value for value in vars(module).values() if isinstance(value, Verb)]
 
 
@@ -130,7 +126,6 @@ class Command(NamedTuple):
 
 
 def command_of(verb: Verb, *params: Param, name: str = "", **more: Any) -> Command:
-    """Return the command that runs one verb, with further options of the command line."""
     help = verb.help[:1].lower() + verb.help[1:].rstrip(".")
     return Command(name or verb.name, help, actions={"": Action(verb, params)}, **more)
 

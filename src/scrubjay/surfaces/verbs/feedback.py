@@ -38,7 +38,6 @@ class Feedback(NamedTuple):
     unasked: Sequence[str] = ()
 
     def json(self) -> Json:
-        """Return it as JSON."""
         from scrubjay.surfaces.render.json import listing
 
         return listing("feedback", self.feedback, done=self.done, count=self.total)

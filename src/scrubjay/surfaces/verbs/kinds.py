@@ -98,7 +98,6 @@ class Kind(NamedTuple):
 
     @property
     def whole_schema(self) -> Json:
-        """Every form that is accepted."""
         return self.schema if self.listed is None else _or(self.schema, {"type": "string"})
 
     def take(self, name: str, value: object) -> Any:
@@ -116,7 +115,6 @@ def _or(*schemas: Json) -> Json:
 
 
 def or_null(schema: Json) -> Json:
-    """Return a schema that accepts null as well."""
     return _or(schema, {"type": "null"})
 
 
@@ -156,7 +154,6 @@ def from_json(values: Sequence[str]) -> object:
 
 
 def choice(*words: str) -> Kind:
-    """One of a few words."""
     return Kind(
         f"one of {', '.join(word or '(nothing)' for word in words)}",
         {"type": "string", "enum": list(words)},
@@ -177,7 +174,6 @@ def whole(least: int, most: int) -> Kind:
 
 
 def number(right: str, schema: Json, fits: Callable[[float], bool]) -> Kind:
-    """Numbers that satisfy `fits`."""
     return Kind(
         right,
         {"type": "number", **schema},
@@ -187,7 +183,6 @@ def number(right: str, schema: Json, fits: Callable[[float], bool]) -> Kind:
 
 
 def texts(one: Kind, least: int, most: int, right: str, between: str = ",") -> Kind:
-    """Lists of texts; in a single text, `between` separates the parts."""
     return Kind(
         f"{right}, {f'{least} to' if least else 'at most'} {most}",
         {"type": "array", "items": one.schema, "minItems": least, "maxItems": most},
@@ -202,7 +197,6 @@ def texts(one: Kind, least: int, most: int, right: str, between: str = ",") -> K
 
 
 def objects(right: str, of_one: Json, most: int, made: Callable[[str, Any], Any]) -> Kind:
-    """Lists of objects; `made` checks each."""
     return Kind(
         f"a list of at most {most} {right}",
         {"type": "array", "items": of_one, "minItems": 1, "maxItems": most},

@@ -36,7 +36,6 @@ _SECONDS = number(
 
 
 def tiers_json(tiers: list[TierState]) -> Json:
-    """Return the tiers as JSON."""
     from scrubjay.surfaces.render.json import listing
 
     return listing("tiers", tiers)

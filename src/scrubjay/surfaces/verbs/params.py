@@ -66,7 +66,6 @@ FILTER_NAMES = tuple(_FILTERS)
 
 
 def filters(names: str) -> tuple[Param, ...]:
-    """Return filters by their names."""
     return tuple(_FILTERS[name] for name in names.split())
 
 
@@ -86,7 +85,6 @@ SETS = Param(
 
 
 def limit(default: int | None = None, kind: Kind = LIMIT, help: str = "") -> Param:
-    """Return the parameter for the maximum number of results."""
     return Param(
         "limit", kind, help or "maximum number of results", default=default, usage="-n --limit N"
     )
@@ -181,7 +179,6 @@ ADD_ALIASES = (
 
 
 def fields(names: str) -> tuple[Param, ...]:
-    """Return fields of a memory by their names."""
     known = {param.name: param for param in ADD_PARAMS}
     return tuple(known[name] for name in names.split())
 

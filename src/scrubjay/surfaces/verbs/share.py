@@ -36,7 +36,6 @@ class Topics(NamedTuple):
     memories: int = 0
 
     def json(self) -> Json:
-        """Return them as JSON."""
         topics = [{"topic": name, "memories": count} for name, count in self.topics.items()]
         return {"topics": topics, "done": self.done, "memories": self.memories}
 
@@ -49,7 +48,6 @@ class Collections(NamedTuple):
     memories: int = 0
 
     def json(self) -> Json:
-        """Return them as JSON."""
         from scrubjay.surfaces.render.json import listing
 
         return listing("collections", self.collections, done=self.done, memories=self.memories)
@@ -63,7 +61,6 @@ class Members(NamedTuple):
     done: str = "listed"
 
     def json(self) -> Json:
-        """Return them as JSON."""
         return {"collection": self.collection, "members": dict(self.members), "done": self.done}
 
 
@@ -75,7 +72,6 @@ class Published(NamedTuple):
     copy: Memory | None
 
     def json(self) -> Json:
-        """Return it as JSON."""
         from scrubjay.surfaces.render.json import plain
 
         done = "unpublished" if self.copy is None else "published"

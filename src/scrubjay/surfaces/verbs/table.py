@@ -60,7 +60,6 @@ LEFT_OUT = {
 
 
 def ask(store: Store, verb: Verb, given: Mapping[str, object]) -> Json:
-    """Check the parameters, run the verb, and return its JSON."""
     if not isinstance(given, Mapping):
         raise InvalidInput(f"{verb.name} takes an object with its parameters, such as {{}}")
     return verb.call(store, checked(verb.name, verb.params, verb.aliases, given))

@@ -56,7 +56,6 @@ class Marked(NamedTuple):
 
 
 def marked_json(marked: Marked) -> Json:
-    """Return marked memories, which of them changed, and the ids that do not exist."""
     from scrubjay.surfaces.render.json import listing
 
     pairs = zip(marked.before, marked.after, strict=True)
