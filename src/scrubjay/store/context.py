@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from scrubjay.config import check_chunk_sizes, check_short_turn
+from scrubjay.config import TierSetting, check_chunk_sizes, check_short_turn
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.search.pipeline import Kit, Tier
+from scrubjay.search.profiles import Profile
 from scrubjay.sharing.permissions import Permissions, check_user
 from scrubjay.sharing.tiers.files import open_own
 from scrubjay.sharing.tiers.lookup import TierLookup
+from scrubjay.storage.sql.records import SqlHistory
 from scrubjay.text.urls import parse_replica_urls
 from scrubjay.times import system_clock
+from scrubjay.types import Filters, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.config import TierSetting
     from scrubjay.conversations.extraction.facts import Facts
     from scrubjay.conversations.extraction.run import Extraction
     from scrubjay.conversations.extraction.worker import ExtractionWorker
@@ -25,12 +28,8 @@ if TYPE_CHECKING:
     from scrubjay.models import Embedder, Generator, Reranker
     from scrubjay.models.shared import SharedModels
     from scrubjay.search.models import SearchModels
-    from scrubjay.search.pipeline import Kit, Tier
-    from scrubjay.search.profiles import Profile
     from scrubjay.sharing.api_keys import ApiKeys
     from scrubjay.storage.replicas.replicas import Replicas
-    from scrubjay.storage.sql.records import SqlHistory
-    from scrubjay.types import Filters, Scope
     from scrubjay.write.context import WriteContext
     from scrubjay.write.embedding import Embedding
     from scrubjay.write.ingest.folders import IngestedFolders

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.search import profiles
-from scrubjay.search.pipeline import flat
+from scrubjay.search.pipeline import Kit, flat
+from scrubjay.search.profiles import Profile
 from scrubjay.sharing.tiers.lookup import ask, no_memory
+from scrubjay.store.context import Context
 from scrubjay.store.read import check_count
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
-    from scrubjay.search.pipeline import Kit
-    from scrubjay.search.profiles import Profile
     from scrubjay.storage.sql.feedback import SqlFeedback
-    from scrubjay.store.context import Context
     from scrubjay.types.reports import FeedbackGiven, Feedbacks, Learned
 
 FEEDBACK = ("accepted", "modified", "dismissed")

@@ -8,15 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.search.tables import Tables
 from scrubjay.sharing.tiers.lookup import ask, no_memory
+from scrubjay.store.context import Context
 from scrubjay.times import duration, micros, span_micros
-from scrubjay.types import Filters, Link, Memories, Memory, Neighbor
+from scrubjay.types import Filters, Link, Memories, Memory, Neighbor, Scope
 
 if TYPE_CHECKING:
     from scrubjay.insight.landscape import Landscape
-    from scrubjay.search.tables import Tables
-    from scrubjay.store.context import Context
-    from scrubjay.types import Scope
     from scrubjay.types.map import Graph
     from scrubjay.write.fields import Change
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.search import profiles
-from scrubjay.search.pipeline import search
+from scrubjay.search.pipeline import Kit, Tier, search
+from scrubjay.search.profiles import Profile
 from scrubjay.sharing.permissions import topics_of
+from scrubjay.store.context import Context
 from scrubjay.text.validation import check_text, did_you_mean
 from scrubjay.times import micros
-from scrubjay.types import Filters, Query, Results
-
-if TYPE_CHECKING:
-    from scrubjay.search.pipeline import Kit, Tier
-    from scrubjay.search.profiles import Profile
-    from scrubjay.store.context import Context
-    from scrubjay.types import Scope
+from scrubjay.types import Filters, Query, Results, Scope
 
 _MOST_COUNTED = 1000
 _MOST_NAMED = 20

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from scrubjay.errors import InvalidInput
-from scrubjay.types import SHARED_PREFIX
+from scrubjay.store.context import Context
+from scrubjay.types import SHARED_PREFIX, Filters, Memory, Scope
 
 if TYPE_CHECKING:
-    from scrubjay.store.context import Context
     from scrubjay.store.write import Writer
-    from scrubjay.types import Filters, Memory, Scope
     from scrubjay.types.reports import BackedUp, Exported, Imported
 
 Path = str | os.PathLike[str]

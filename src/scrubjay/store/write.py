@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.store.context import Context
+from scrubjay.store.read import Reader
 from scrubjay.times import micros
 from scrubjay.types import SHARED_PREFIX, WRITER, Memories, Memory, Stored
-
-if TYPE_CHECKING:
-    from scrubjay.store.context import Context
-    from scrubjay.store.read import Reader
 
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is short: other processes write, too

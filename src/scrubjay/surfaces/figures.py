@@ -9,12 +9,9 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from scrubjay.types import NOTHING
-
-if TYPE_CHECKING:
-    from scrubjay.types import Results, Step
+from scrubjay.types import NOTHING, Results, Step
 
 _HOUR_S = 3600
 WHOLE = "search"  # the name for the time of a whole search

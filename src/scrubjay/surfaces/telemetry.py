@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrubjay._version import __version__
+from scrubjay.types import Results, Step
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span, Tracer
-
-    from scrubjay.types import Results, Step
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")

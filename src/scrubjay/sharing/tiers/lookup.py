@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
+from scrubjay.search.tables import Tables
 from scrubjay.sharing.tiers.files import Reached, TierFiles
-
-if TYPE_CHECKING:
-    from scrubjay.search.tables import Tables
-    from scrubjay.types import Memory, Scope
+from scrubjay.types import Memory, Scope
 
 T = TypeVar("T")
-Found = dict[str, tuple["Memory", Reached]]
+Found = dict[str, tuple[Memory, Reached]]
 
 
 class TierLookup:

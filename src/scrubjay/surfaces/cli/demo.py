@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+from argparse import Namespace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from scrubjay.store import Store
 from scrubjay.surfaces.cli.session import open_store, settings_of
 from scrubjay.surfaces.cli.vectors import embed_pending
 from scrubjay.surfaces.render import results as render
-from scrubjay.surfaces.render.terminal import err, one_line, out
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
 from scrubjay.text.analysis import terms, tokens
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Results
+from scrubjay.types import Results
 
 _LIMIT = 3
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import Namespace
 
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.cli.session import settings_of, tier_states
 from scrubjay.surfaces.render.json import dumps
 from scrubjay.surfaces.render.layout import indent
-from scrubjay.surfaces.render.terminal import one_line, out
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from scrubjay.surfaces.render.terminal import Screen
+from scrubjay.surfaces.render.terminal import Screen, one_line, out
 
 
 def doctor(args: Namespace, screen: Screen) -> int:

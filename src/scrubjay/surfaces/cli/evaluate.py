@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
 from scrubjay.ops.eval import questions as question_files
-from scrubjay.ops.eval.run import Answers, Measured, against, check_limit
+from scrubjay.ops.eval.run import Answers, Asked, Measured, against, check_limit
 from scrubjay.ops.eval.run import evaluate as measure
 from scrubjay.runtime.progress import ProgressBar
+from scrubjay.store import Store
 from scrubjay.surfaces.cli.session import (
     FAILED,
     open_store,
@@ -25,15 +27,7 @@ from scrubjay.surfaces.cli.vectors import embed_pending, fetch_model, fetch_rera
 from scrubjay.surfaces.render.layout import cut
 from scrubjay.surfaces.render.results import plural
 from scrubjay.surfaces.render.tables import with_head
-from scrubjay.surfaces.render.terminal import one_line, out
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterator, Sequence
-
-    from scrubjay.ops.eval.run import Asked
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
+from scrubjay.surfaces.render.terminal import Screen, one_line, out
 
 _QUERY_COLUMNS = 60
 _MOST_REASONS = 3

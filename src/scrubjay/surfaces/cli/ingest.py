@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.runtime.command_hints import to_type
+from scrubjay.store import Store
 from scrubjay.surfaces.cli.session import open_store, settings_of
 from scrubjay.surfaces.cli.vectors import make_vectors
 from scrubjay.surfaces.render.results import plural
-from scrubjay.surfaces.render.terminal import err, one_line, out, path_line
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, out, path_line
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from scrubjay.config import Settings
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.types.reports import Ingested
 
     Batch = tuple[str | None, Ingested]

@@ -8,6 +8,9 @@ its own keys.
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from scrubjay import config
@@ -16,16 +19,11 @@ from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.cli.session import NOTHING_FOUND, open_store
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.tables import with_head
-from scrubjay.surfaces.render.terminal import err, one_line, out
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
 from scrubjay.types.key_scopes import READ
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Sequence
-    from datetime import datetime
-
     from scrubjay.sharing.api_keys import Access, Token
-    from scrubjay.surfaces.render.terminal import Screen
 
 
 def key(args: Namespace, screen: Screen) -> int:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from scrubjay.config import Access, Settings
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.surfaces.cli.session import check_exists, open_store, settings_of
 from scrubjay.surfaces.cli.vectors import card_of, embed_pending, fetch_reranker
 from scrubjay.surfaces.render.json import Json, dumps
 from scrubjay.surfaces.render.layout import table
 from scrubjay.surfaces.render.results import plural, size
-from scrubjay.surfaces.render.terminal import one_line, out
+from scrubjay.surfaces.render.terminal import Screen, one_line, out
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from scrubjay.config import Access, Settings
     from scrubjay.models.download.pull import ModelCard
     from scrubjay.models.registry import ModelState
-    from scrubjay.surfaces.render.terminal import Screen
 
 
 def models(args: Namespace, screen: Screen) -> int:

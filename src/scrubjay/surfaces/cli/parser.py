@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -10,8 +11,6 @@ from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scrubjay.surfaces.verbs import Action, Command, Param
 
 # argparse would look up a translation of its messages; that takes a twentieth of a cold search.

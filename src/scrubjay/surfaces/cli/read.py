@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.store import Store
 from scrubjay.surfaces.cli.session import (
     NOTHING_FOUND,
     filters_of,
@@ -15,16 +18,10 @@ from scrubjay.surfaces.cli.session import (
 )
 from scrubjay.surfaces.render import memories as render
 from scrubjay.surfaces.render.layout import pad, width
-from scrubjay.surfaces.render.terminal import one_line, out, path_line
-from scrubjay.types import Memories
+from scrubjay.surfaces.render.terminal import Screen, one_line, out, path_line
+from scrubjay.types import Memories, Memory
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Sequence
-
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Memory
     from scrubjay.types.reports import Covered
     from scrubjay.write.fields import Change
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
 
 from scrubjay.errors import InvalidInput
+from scrubjay.search.profiles import Profile
 from scrubjay.surfaces.cli.session import (
     NOTHING_FOUND,
     filters_of,
@@ -15,16 +18,8 @@ from scrubjay.surfaces.cli.session import (
     text_of,
     warn,
 )
-from scrubjay.surfaces.render.terminal import clean, one_line, out
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Mapping
-    from typing import Any
-
-    from scrubjay.search.profiles import Profile
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Results
+from scrubjay.surfaces.render.terminal import Screen, clean, one_line, out
+from scrubjay.types import Results
 
 _MODES = {"search": "keyword", "vsearch": "vector"}
 _MODE_FLAGS = ("fast", "thorough", "deep", "scan")

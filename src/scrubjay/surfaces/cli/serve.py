@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from scrubjay import config
+from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, MissingExtra
 from scrubjay.runtime.command_hints import to_type
-from scrubjay.surfaces.render.terminal import err, out
+from scrubjay.surfaces.render.terminal import Screen, err, out
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable
-    from typing import Any
-
     from mcp.server.lowlevel import Server
 
-    from scrubjay.config import Settings
     from scrubjay.surfaces.callers import OpenStores, Principal
     from scrubjay.surfaces.http.metrics import Monitoring
     from scrubjay.surfaces.http.settings import ServerSettings
-    from scrubjay.surfaces.render.terminal import Screen
 
 
 def serve(args: Namespace, screen: Screen) -> int:

@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import scrubjay
 from scrubjay import config
+from scrubjay.config import Settings, TierSetting
 from scrubjay.errors import InvalidInput, NotFound, StoreError
+from scrubjay.search.profiles import Profile
+from scrubjay.sharing.tiers.files import Reached
+from scrubjay.store import Store
 from scrubjay.surfaces.render.terminal import err, one_line
 from scrubjay.text.urls import is_server_url, tenant_file
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
-    from scrubjay.config import Settings, TierSetting
-    from scrubjay.search.profiles import Profile
-    from scrubjay.sharing.tiers.files import Reached
-    from scrubjay.store import Store
     from scrubjay.types.reports import TierState
 
 FAILED, USAGE, NOTHING_FOUND = 1, 2, 3

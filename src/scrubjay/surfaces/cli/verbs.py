@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import NotFound
+from scrubjay.store import Store
 from scrubjay.surfaces.cli.parser import dest
 from scrubjay.surfaces.cli.session import (
     NOTHING_FOUND,
@@ -16,14 +19,9 @@ from scrubjay.surfaces.cli.session import (
     warn,
 )
 from scrubjay.surfaces.render import tables
-from scrubjay.surfaces.render.terminal import err, one_line, out
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable
-
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.types.reports import Collection
 
     Check = Callable[[Store, Namespace, dict[str, Any]], Any]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
+from scrubjay.store import Store
 from scrubjay.surfaces.cli.session import (
     NOTHING_FOUND,
     USAGE,
@@ -19,14 +21,10 @@ from scrubjay.surfaces.cli.session import (
 )
 from scrubjay.surfaces.cli.vectors import make_vectors
 from scrubjay.surfaces.render import facts
-from scrubjay.surfaces.render.terminal import err, one_line, out
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
+from scrubjay.types import Messages
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Messages
     from scrubjay.types.reports import Extracted
 
 # Endings of files that `ingest` reads and that people name without a folder. No .js: "Node.js" is a name.

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.render.layout import indent, table, wrap
-from scrubjay.surfaces.render.terminal import one_line
+from scrubjay.surfaces.render.terminal import Screen, one_line
+from scrubjay.types import Found, Hit, Results, Step
 from scrubjay.types.reports import OTHER
-
-if TYPE_CHECKING:
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Found, Hit, Results, Step
 
 
 def stages(results: Results, screen: Screen) -> str:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from scrubjay.surfaces.render.terminal import one_line, path_line
-from scrubjay.types import SHARED_PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from scrubjay.types import Hit, Memory, Results
+from scrubjay.types import SHARED_PREFIX, Hit, Memory, Results
 
 _STALE = {
     "stale": "stale: changed since it was ingested",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from unicodedata import category, east_asian_width
 
 from scrubjay.surfaces.render.terminal import OPEN, SHUT
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _WIDEST = 48  # columns of a cell; one long name would push others off the screen
 _FULL, _EMPTY = "█", "░"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
@@ -12,12 +12,7 @@ from scrubjay.surfaces.render import results as render
 from scrubjay.surfaces.render.layout import cut
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line, path_line
 from scrubjay.text.snippets import highlight
-from scrubjay.types import NEAR_DUPLICATE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from scrubjay.types import Hit, Memory, Results
+from scrubjay.types import NEAR_DUPLICATE, Hit, Memory, Results
 
 _TITLE_COLUMNS = 72
 # Characters that begin emphasis, code, a link, HTML, an entity, a table, mathematics or a heading.

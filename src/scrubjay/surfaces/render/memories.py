@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.layout import cut, indent, pad, width
-from scrubjay.surfaces.render.terminal import clean, one_line
-from scrubjay.types import NEAR_DUPLICATE, Memories
+from scrubjay.surfaces.render.terminal import Screen, clean, one_line
+from scrubjay.types import NEAR_DUPLICATE, Memories, Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Memory
     from scrubjay.write.fields import Change
 
 _DIRECTED = ("supersedes", "superseded by")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
 from scrubjay.text.urls import is_server_url
 
 if TYPE_CHECKING:
-    from scrubjay.errors import ScrubjayError
     from scrubjay.surfaces.render.json import Json
 
 SEE_LOG = "the log of the server has the reason"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.runtime.command_hints import to_fetch, to_type
 from scrubjay.surfaces.render.layout import indent, pad, width
 from scrubjay.surfaces.render.results import plural, size
-from scrubjay.surfaces.render.terminal import one_line
+from scrubjay.surfaces.render.terminal import Screen, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from scrubjay.ops.doctor import Finding
-    from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.types.reports import ServerState, ShortVectors, Status
 
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.layout import bar, cut, indent, lines_of, pad, width, wrap
-from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.types import Hit, Results, Step
+from scrubjay.surfaces.render.terminal import OPEN, SHUT, Screen, clean, one_line
+from scrubjay.types import Hit, Results, Step
 
 _BAR_CELLS = 8
 _MARGIN = 4  # room for the rank; all lines of a hit are indented below its headline

@@ -5,24 +5,23 @@ Each takes the result, the arguments of the command, the screen and the store, a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.store import Store
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render import memories as memory_lists
 from scrubjay.surfaces.render.layout import bar, cut, pad, table, width
 from scrubjay.surfaces.render.results import plural
-from scrubjay.surfaces.render.terminal import err, one_line, out, path_line
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, out, path_line
+from scrubjay.types import Memories
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable, Sequence
 
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
     from scrubjay.surfaces.verbs.feedback import Feedback
     from scrubjay.surfaces.verbs.share import Collections, Members, Published, Topics
-    from scrubjay.types import Memories
     from scrubjay.types.reports import Collection, FeedbackGiven, Hits, Learned, Session, Status
 
 _COLLECTION_HEAD = ("name", "memories", "documents", "last indexed", "folders", "members")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import TextIO
+from typing import TextIO
 
 # Marks around a matched word while a text is being laid out. Stored text cannot contain them:
 # `clean` runs first, and a terminal never sees them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.store import Store
 from scrubjay.surfaces.verbs import (
     ADMIN,
     READ,
@@ -19,12 +20,10 @@ from scrubjay.surfaces.verbs import (
 )
 from scrubjay.surfaces.verbs.kinds import MOST_HITS, NAME, TEXTS, choice
 from scrubjay.surfaces.verbs.params import ID_ALIASES, LIMIT_ALIASES, NAMESPACE, THE_ID, YES, limit
-from scrubjay.types import READER, ROLES
+from scrubjay.types import READER, ROLES, Memory
 
 if TYPE_CHECKING:
-    from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
-    from scrubjay.types import Memory
     from scrubjay.types.reports import Collection
 
 
