@@ -99,10 +99,7 @@ class ApiKeys:
         return not self._rows.is_empty()
 
     def asks(self) -> bool | None:
-        """True when callers need a key; None where there has never been one.
-
-        Callers still need one after a key has expired or the last one was revoked.
-        """
+        """True when callers need a key, even after the last was revoked; None where there never was one."""
         return True if not self._rows.is_empty() else self._rows.required()
 
     def open_door(self) -> None:
@@ -118,10 +115,7 @@ class ApiKeys:
             raise NotFound(f"there is no API key {name!r}{hint}; `scrubjay key list` lists all")
 
     def find(self, secret: str) -> ApiKey | None:
-        """Return the key of a secret; None for one that is expired, revoked or unknown.
-
-        The lookup is by hash, so its time reveals nothing about existing secrets.
-        """
+        """Return the valid key of a secret, or None. By hash: the time reveals nothing about secrets."""
         if not is_whole(secret):
             return None
         row = self._rows.by_hash(_digest(secret))

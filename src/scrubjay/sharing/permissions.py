@@ -92,7 +92,8 @@ class Permissions:
         A memory that names a shared collection of the caller, and no namespace, is written there, if
         their role allows it. Any other collection is a label on their own memories.
         """
-        asked, own = _stripped(given.get("namespace")), self.personal
+        asked, own = given.get("namespace"), self.personal
+        asked = asked.strip() if isinstance(asked, str) else asked
         if asked in (None, DEFAULT_NAMESPACE):
             shared = self._named(given.get("collection"))
         else:
@@ -198,10 +199,6 @@ class Permissions:
 
 def _is_project(namespace: str) -> bool:
     return namespace.endswith("/")
-
-
-def _stripped(value: object) -> object:
-    return value.strip() if isinstance(value, str) else value
 
 
 def check_user(user: object) -> str:

@@ -262,10 +262,7 @@ class Context:
         )
 
     def extract_later(self) -> None:
-        """Let a configured generator read new messages once they have settled.
-
-        A wrong setting is no reason to fail here: the message is stored, and a search reports it.
-        """
+        """Let a generator read new messages once they settle; a search reports a wrong setting."""
         if self.generator is False:
             return
         try:

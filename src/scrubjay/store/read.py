@@ -50,18 +50,15 @@ class Reader:
     def resolve(self, prefix: str) -> str:
         unasked: list[str] = []
         similar: list[str] = []
+
+        def begins(tables: Tables) -> Sequence[str]:
+            return tables.records.ids_with_prefix(prefix, self._sees, 3)
+
         for tier in self._lookup.reached(unasked):
             if ask(tier, unasked, lambda tables: tables.records.get([prefix], self._sees)):
                 return prefix
             if len(prefix) >= 4:
-                similar += (
-                    ask(
-                        tier,
-                        unasked,
-                        lambda its: its.records.ids_with_prefix(prefix, self._sees, 3),
-                    )
-                    or ()
-                )
+                similar += ask(tier, unasked, begins) or ()
         candidates = sorted(set(similar))[:3]
         if len(candidates) > 1:
             raise InvalidInput(

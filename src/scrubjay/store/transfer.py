@@ -142,10 +142,7 @@ class Transfer:
         return given
 
     def _check_shared(self, given: dict[str, Any]) -> None:
-        """Refuse an entry of a shared collection that has another name here.
-
-        Another store may have used the same namespace for a collection of other users.
-        """
+        """Refuse a shared namespace that has another name here: it may be of other users."""
         namespace, name = given.get("namespace"), given.get("collection")
         if not isinstance(namespace, str) or not namespace.startswith(SHARED_PREFIX):
             return

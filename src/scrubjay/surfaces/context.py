@@ -15,10 +15,7 @@ _MIN_HITS, _MAX_HITS = 10, 100
 
 
 def question_context(store: Store, question: str, tokens: int, search: Mapping[str, Any]) -> Json:
-    """Return the best hits as tagged text, as many as fit, and how many did not.
-
-    `search` are further arguments of `Store.search`.
-    """
+    """Return the best hits as tagged text, as many as fit, and how many did not."""
     from scrubjay.text.recall_tags import fit_hits
 
     limit = min(max(tokens // _TOKENS_PER_HIT, _MIN_HITS), _MAX_HITS)

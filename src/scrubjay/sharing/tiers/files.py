@@ -82,17 +82,13 @@ class TierFile:
             if tables is None:
                 self._tables = None
                 looked = _look(self.path)
-                self._refuse_unmade()
+                if self.made_by is not None and not os.path.exists(self.path):
+                    raise StoreError(not_made(self.path, self.made_by))
                 tables = self._tables = open_existing(self.path, self.person)
                 self._looked = looked
         # A locked file is reported here, once, and not in each stage of a search.
         tables.db.ping()
         return tables
-
-    def _refuse_unmade(self) -> None:
-        """Name the command that creates a missing own file."""
-        if self.made_by is not None and not os.path.exists(self.path):
-            raise StoreError(not_made(self.path, self.made_by))
 
     def _well(self, tables: Tables | None) -> Tables | None:
         """Return the tables if their file is still the same and can still be read."""
@@ -258,7 +254,8 @@ def open_own(
         if made_by is not None and mine.path != ":memory:" and not os.path.exists(mine.path):
             raise StoreError(not_made(mine.path, made_by))
         wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
-        tables = _opened(path or mine.path, made, wait_s)
+        db = SqliteDatabase(path or mine.path, wait_s=wait_s, short_turn_chars=short_turn_chars)
+        tables = _filled(db, made)
     except StoreError as lost:
         if not others or (path is not None and made_by is None):
             raise
@@ -298,10 +295,7 @@ def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
 
 
 def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
-    """Return the tier that is written to: that of the path, or the highest built-in one.
-
-    Without either its path is empty.
-    """
+    """Return the tier that is written to: of the path, else the highest built-in one, else without a path."""
     if path is None:
         mine = (setting for setting in settings if setting.name in BUILT_IN_TIERS)
         return next(mine, TierSetting("agent", "", 1.0))
@@ -324,12 +318,6 @@ class Making(NamedTuple):
     short_turn_chars: int
     tenant: str | None
     servers: ReplicaAddresses
-
-
-def _opened(path: str, made: Making, wait_s: float) -> Tables:
-    return _filled(
-        SqliteDatabase(path, wait_s=wait_s, short_turn_chars=made.short_turn_chars), made
-    )
 
 
 def _filled(db: Database, made: Making) -> Tables:

@@ -8,7 +8,6 @@ from argparse import Namespace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from scrubjay.store import Store
 from scrubjay.surfaces.cli.session import open_store, settings_of
 from scrubjay.surfaces.cli.vectors import embed_pending
 from scrubjay.surfaces.render import results as render
@@ -64,7 +63,10 @@ def _run(db: str, args: Namespace, screen: Screen) -> int:
             count = read.added + read.updated + read.unchanged
             say(f"Read {render.plural(count, 'document')} in {one_line(args.docs)}.")
         embed_pending(store, settings_of(args))
-        searches = [(question, _search(store, question)) for question in QUESTIONS]
+        searches = [
+            (question, store.search(question.text, profile="default", limit=_LIMIT))
+            for question in QUESTIONS
+        ]
     wrong = [question for question, found in searches if not _is_right(question, found)]
     if args.json:
         from scrubjay.surfaces.render.json import dumps
@@ -79,10 +81,6 @@ def _run(db: str, args: Namespace, screen: Screen) -> int:
     if not wrong:
         say(f'\n{screen.green("Both answers came first.")} Now yours: scrubjay add "…"')
     return int(bool(wrong))
-
-
-def _search(store: Store, question: Question) -> Results:
-    return store.search(question.text, profile="default", limit=_LIMIT)
 
 
 def _is_right(question: Question, found: Results) -> bool:

@@ -306,7 +306,8 @@ def _choose_action(command: Command, args: argparse.Namespace) -> None:
     args.verb = action.verb
     params = _params(action)
     _refuse_other_options(command, args, {param.name for param in params})
-    values: list[str | None] = [value for value in _slots(args) if value is not None]
+    slots = [value for name, value in sorted(vars(args).items()) if name.startswith("slot")]
+    values: list[str | None] = [value for value in slots if value is not None]
     arguments = [param for param in params if _is_positional(param)]
     needed = sum(param.required for param in arguments)
     missing = [param for param in params if param.required and param not in arguments]
@@ -321,10 +322,6 @@ def _choose_action(command: Command, args: argparse.Namespace) -> None:
     for param in params:
         if getattr(args, dest(param)) is None:
             setattr(args, dest(param), param.default)
-
-
-def _slots(args: argparse.Namespace) -> list[str | None]:
-    return [value for name, value in sorted(vars(args).items()) if name.startswith("slot")]
 
 
 def _refuse_other_options(command: Command, args: argparse.Namespace, own: set[str]) -> None:

@@ -26,7 +26,8 @@ _MODE_FLAGS = ("fast", "thorough", "deep", "scan")
 
 
 def search(args: Namespace, screen: Screen) -> int:
-    mode = _MODES.get(args.command) or _mode_of(args)
+    flags = (flag for flag in _MODE_FLAGS if getattr(args, flag))
+    mode: str | None = _MODES.get(args.command) or args.mode or next(flags, None)
     _check_form(args, mode)
     settings = settings_of(args)
     # `search` and `vsearch` are modes of the default profile; a configured profile has other modes.
@@ -59,12 +60,6 @@ def search(args: Namespace, screen: Screen) -> int:
         )
     _show(found, _MODES.get(args.command) or mode or "default", args, screen)
     return 0 if len(found) else NOTHING_FOUND
-
-
-def _mode_of(args: Namespace) -> str | None:
-    flags = (flag for flag in _MODE_FLAGS if getattr(args, flag))
-    mode: str | None = args.mode or next(flags, None)
-    return mode
 
 
 def _weighed(chosen: Profile, typed: str | None) -> tuple[str | dict[str, float] | None, Profile]:

@@ -35,6 +35,7 @@ _MOST_SHOWN = 20  # of each kind; --json lists all
 
 def export(args: Namespace, screen: Screen) -> int:
     import io
+    import json
 
     if args.prune and args.md is None:
         raise InvalidInput("--prune goes with --md: it deletes Markdown files of removed entries")
@@ -44,7 +45,8 @@ def export(args: Namespace, screen: Screen) -> int:
         done = _export(store, args, place, lines if args.json else sys.stdout)
     if args.json:
         form = "md" if args.md else "jsonl" if place else "json"
-        memories = None if place else _parse_lines(lines.getvalue())
+        written = [plain(json.loads(line)) for line in lines.getvalue().split("\n") if line]
+        memories = None if place else written
         shape = reasons(plain(done), "kept")
         out(dumps({"form": form, "path": place, **shape, "memories": memories}))
     elif place:
@@ -72,12 +74,6 @@ def _export(store: Store, args: Namespace, place: str | None, stream: Any) -> Ex
         if args.md is None:
             return store.export_jsonl(args.jsonl, force=args.force, **how)
         return store.export_md(args.md, force=args.force, prune=args.prune, **how)
-
-
-def _parse_lines(lines: str) -> list[Any]:
-    import json
-
-    return [plain(json.loads(line)) for line in lines.split("\n") if line]
 
 
 def _counts(counts: Iterable[tuple[int, str]]) -> str:

@@ -78,10 +78,7 @@ def fetch_reranker(settings: Settings) -> str | None:
 
 
 def embed_pending(store: Store, settings: Settings) -> int:
-    """Embed what is in the queue; return how many chunks are left, and print why.
-
-    Links are made and replicas are updated as well.
-    """
+    """Embed the queue, make links, update replicas; return how many chunks are left, and print why."""
     if not store.pending(wait=False):
         return 0
     from scrubjay.runtime.progress import ProgressBar

@@ -13,7 +13,9 @@ from scrubjay.types.reports import OTHER
 def stages(results: Results, screen: Screen) -> str:
     steps = list(_walk(results.trace))
     rows = [("      ms", "in → out", "stage")]
-    rows += [(f"{step.took_ms:8.2f}", _flow(step), _call(step, depth)) for depth, step in steps]
+    for depth, step in steps:
+        flow = f"{step.went_in:,} → {step.came_out:,}"
+        rows.append((f"{step.took_ms:8.2f}", flow, _call(step, depth)))
     head, *lines = table(rows)
     column = head.index("stage")
     shown = [screen.bold(head)]
@@ -38,7 +40,8 @@ def reasons(hit: Hit, results: Results) -> list[str]:
         score = (
             f"{hit.score:.6f} after {', '.join(f'{one.name} {one.amount:.6f}' for one in parts)}"
         )
-    lines = [f"found: {_places(hit.found)}", f"score: {score}"]
+    places = (f"{name} {_rank(name, at)} (raw {at.score:.6f})" for name, at in hit.found.items())
+    lines = [f"found: {' · '.join(places) or 'in no list'}", f"score: {score}"]
     for part in parts:
         if part.working:
             lines += [f"{part.name} {part.amount:.6f} = {part.working[0]}", *part.working[1:]]
@@ -49,10 +52,6 @@ def _walk(steps: tuple[Step, ...], depth: int = 0) -> Iterator[tuple[int, Step]]
     for step in steps:
         yield depth, step
         yield from _walk(step.branches, depth + 1)
-
-
-def _flow(step: Step) -> str:
-    return f"{step.went_in:,} → {step.came_out:,}"
 
 
 def _call(step: Step, depth: int) -> str:
@@ -75,11 +74,6 @@ def value_of(value: object) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {value_of(inner)}" for key, inner in value.items()) + "}"
     return str(value)
-
-
-def _places(lists: Mapping[str, Found]) -> str:
-    places = (f"{name} {_rank(name, at)} (raw {at.score:.6f})" for name, at in lists.items())
-    return " · ".join(places) or "in no list"
 
 
 def _rank(name: str, place: Found) -> str:

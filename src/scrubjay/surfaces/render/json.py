@@ -57,20 +57,14 @@ def line(shape: Json) -> str:
 
 
 def _safe(text: str) -> str:
-    """Escape DEL and C1, which a terminal may obey inside JSON; the escape means the same.
-
-    `str.translate` takes three times as long as writing the JSON.
-    """
+    """Escape DEL and C1, which a terminal may obey; `str.translate` would take longer than the JSON."""
     import re
 
     return re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
-    """Return the results of a search; trace, marks and long texts only if requested.
-
-    The text of a whole book would fill the context of an agent.
-    """
+    """Return the results of a search; trace, marks and long texts, such as a book, only if requested."""
     # Converting the trace is most of the work, and rarely requested.
     hidden = ("_explain",) if explain else ("_explain", "trace")
     fields = {name: value for name, value in vars(found).items() if name not in hidden}
@@ -87,10 +81,7 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
 
 
 def _marks(hit: Hit, terms: tuple[str, ...]) -> dict[str, list[list[int]]]:
-    """Return the positions of query terms in the title and the snippet of a hit.
-
-    In UTF-16 units, as JavaScript counts: an emoji is two of them.
-    """
+    """Return the positions of query terms in title and snippet, in UTF-16 units as in JavaScript."""
     from scrubjay.text.snippets import TermMatcher
 
     matcher = TermMatcher(terms, hit.language)

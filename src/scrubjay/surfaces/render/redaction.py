@@ -24,10 +24,7 @@ def error_message(error: ScrubjayError, *, is_admin: bool) -> str:
 
 
 def redact(shape: Json, answer: str, *, is_admin: bool) -> Json:
-    """Return the JSON of a verb with the schema `answer`, redacted.
-
-    A path keeps the name of the file, a server address its kind, and reasons are replaced.
-    """
+    """Redact the JSON of a verb: a path keeps its file name, a server address its kind."""
     if is_admin or answer not in _REDACTED:
         return shape
     redacted: Json = _redact(shape)
@@ -41,8 +38,9 @@ def _redact(value: Any) -> Any:
         return value
     redacted = {name: _redact(item) for name, item in value.items()}
     for name in ("path", "place"):
-        if isinstance(redacted.get(name), str):
-            redacted[name] = _redact_place(redacted[name])
+        if isinstance(place := redacted.get(name), str):
+            kind, _, _ = place.partition("://")
+            redacted[name] = kind if is_server_url(place) else os.path.basename(place)
     for name in ("reason", "why_pending"):
         if redacted.get(name):
             redacted[name] = NEEDS_ADMIN
@@ -52,7 +50,3 @@ def _redact(value: Any) -> Any:
         case {**counts} if counts:
             redacted["failures"] = {NEEDS_ADMIN: sum(counts.values())}
     return redacted
-
-
-def _redact_place(place: str) -> str:
-    return place.partition("://")[0] if is_server_url(place) else os.path.basename(place)

@@ -5,7 +5,7 @@ Each takes the result, the arguments of the command, the screen and the store, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -105,15 +105,11 @@ def collection_rows(known: Sequence[Collection]) -> list[str]:
             f"{collection.documents:,}",
             facts.age(collection.indexed_at, now),
             ", ".join(map(path_line, collection.folders)),
-            _people(collection.members.items()),
+            ", ".join(f"{one_line(who)} ({role})" for who, role in collection.members.items()),
         )
         for collection in known
     ]
     return table([row if shared else row[:-1] for row in (_COLLECTION_HEAD, *rows)])
-
-
-def _people(members: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{one_line(person)} ({role})" for person, role in members)
 
 
 def create_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> None:

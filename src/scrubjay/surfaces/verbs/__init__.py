@@ -133,10 +133,7 @@ def command_of(verb: Verb, *params: Param, name: str = "", **more: Any) -> Comma
 def checked(
     verb: str, params: tuple[Param, ...], aliases: Mapping[str, str], given: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Return the given values under the names of the parameters, without nulls.
-
-    An unknown name is refused: a caller would believe that it had an effect.
-    """
+    """Return the given values by parameter, without nulls; an unknown name is refused, not ignored."""
     known = {param.name: param for param in params}
     taken: dict[str, Any] = {}
     for name, value in given.items():

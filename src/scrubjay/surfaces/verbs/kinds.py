@@ -37,10 +37,7 @@ def is_number(value: object) -> bool:
 
 
 def check_plain(name: str, value: object) -> None:
-    """Refuse what no database can store and what would break a reader of JSON.
-
-    Without recursion: a deeply nested list would otherwise end in Python's own error.
-    """
+    """Refuse what no database or reader of JSON takes; without recursion, as it may be nested deeply."""
     from scrubjay.text.analysis import is_valid_unicode
 
     stack: list[tuple[object, int]] = [(value, 0)]
@@ -77,10 +74,6 @@ def check_plain(name: str, value: object) -> None:
             raise InvalidInput(f"{name} holds a {type(part).__name__}, which JSON does not have")
 
 
-def _unchanged(_: str, value: Any) -> Any:
-    return value
-
-
 class Kind(NamedTuple):
     """A kind of value.
 
@@ -94,7 +87,7 @@ class Kind(NamedTuple):
     accepts: Callable[[Any], bool]
     read: Callable[[Sequence[str]], object]
     listed: str | None = None
-    made: Callable[[str, Any], Any] = _unchanged
+    made: Callable[[str, Any], Any] = lambda _, value: value
 
     @property
     def whole_schema(self) -> Json:
@@ -137,10 +130,6 @@ def _number(values: Sequence[str]) -> object:
 def _flag(values: Sequence[str]) -> object:
     text = _last(values).lower()
     return True if text in _TRUE else False if text in _FALSE else text
-
-
-def _several(values: Sequence[str]) -> object:
-    return list(values) if len(values) > 1 else _last(values)
 
 
 def from_json(values: Sequence[str]) -> object:
@@ -191,7 +180,7 @@ def texts(one: Kind, least: int, most: int, right: str, between: str = ",") -> K
             and least <= len(value) <= most
             and all(one.accepts(part) for part in value)
         ),
-        _several,
+        lambda values: list(values) if len(values) > 1 else _last(values),
         listed=between,
     )
 

@@ -82,12 +82,6 @@ def _entries(name: str, value: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _unchecked(_: str, value: list[Any]) -> list[Any]:
-    return (
-        value  # the store accepts the names of chat programs, and reports which message is wrong
-    )
-
-
 _ONE_OR_MANY = texts(NAME, 1, MOST_IDS, "an id, or a list of ids", between="")
 _ONE_OR_MANY = _ONE_OR_MANY._replace(
     schema={"anyOf": [NAME.schema, _ONE_OR_MANY.schema]}, listed=_ONE_OR_MANY.listed
@@ -134,6 +128,10 @@ _MESSAGE: Json = {
         "agent": NAME.schema,
     },
 }
+# The store checks them, and reports which message is wrong.
+_MESSAGES = objects(
+    "objects such as {'role': 'user', 'text': …}", _MESSAGE, MOST_ENTRIES, lambda _, value: value
+)
 _EXTRACT_PARAMS = (
     Param("session", NAME, "only messages of this session"),
     Param("retry", FLAG, "also messages that were given up after failures"),
@@ -259,7 +257,7 @@ def add_message(store: Store, given: Given) -> Json:
     "said",
     Param(
         "messages",
-        objects("objects such as {'role': 'user', 'text': …}", _MESSAGE, MOST_ENTRIES, _unchecked),
+        _MESSAGES,
         "objects with text, role, at, and the other parameters of add_message",
         required=True,
     ),
