@@ -99,7 +99,7 @@ class ApiKeys:
         return not self._rows.is_empty()
 
     def asks(self) -> bool | None:
-        """True when callers need a key, even after the last was revoked; None where there never was one."""
+        """True when callers need a key, even after the last was revoked; None if none ever was."""
         return True if not self._rows.is_empty() else self._rows.required()
 
     def open_door(self) -> None:

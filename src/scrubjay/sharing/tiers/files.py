@@ -295,7 +295,7 @@ def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
 
 
 def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
-    """Return the tier that is written to: of the path, else the highest built-in one, else without a path."""
+    """Return the tier that is written to: of the path, or the highest built-in one, or no file."""
     if path is None:
         mine = (setting for setting in settings if setting.name in BUILT_IN_TIERS)
         return next(mine, TierSetting("agent", "", 1.0))

@@ -57,14 +57,14 @@ def line(shape: Json) -> str:
 
 
 def _safe(text: str) -> str:
-    """Escape DEL and C1, which a terminal may obey; `str.translate` would take longer than the JSON."""
+    """Escape DEL and C1, which a terminal may obey; `str.translate` takes longer than the JSON."""
     import re
 
     return re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
-    """Return the results of a search; trace, marks and long texts, such as a book, only if requested."""
+    """Return the results of a search; trace, marks and long texts only if requested."""
     # Converting the trace is most of the work, and rarely requested.
     hidden = ("_explain",) if explain else ("_explain", "trace")
     fields = {name: value for name, value in vars(found).items() if name not in hidden}

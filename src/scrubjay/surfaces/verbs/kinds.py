@@ -37,7 +37,7 @@ def is_number(value: object) -> bool:
 
 
 def check_plain(name: str, value: object) -> None:
-    """Refuse what no database or reader of JSON takes; without recursion, as it may be nested deeply."""
+    """Refuse what no database or reader of JSON takes; not recursive: nesting may be deep."""
     from scrubjay.text.analysis import is_valid_unicode
 
     stack: list[tuple[object, int]] = [(value, 0)]
