@@ -115,7 +115,7 @@ class ApiKeys:
             raise NotFound(f"there is no API key {name!r}{hint}; `scrubjay key list` lists all")
 
     def find(self, secret: str) -> ApiKey | None:
-        """Return the valid key of a secret, or None. By hash: the time reveals nothing about secrets."""
+        """Return the valid key of a secret, or None; by hash, so the time reveals no secret."""
         if not is_whole(secret):
             return None
         row = self._rows.by_hash(_digest(secret))

@@ -78,7 +78,7 @@ def fetch_reranker(settings: Settings) -> str | None:
 
 
 def embed_pending(store: Store, settings: Settings) -> int:
-    """Embed the queue, make links, update replicas; return how many chunks are left, and print why."""
+    """Embed the queue, link, update replicas; return how many chunks are left; print why."""
     if not store.pending(wait=False):
         return 0
     from scrubjay.runtime.progress import ProgressBar

@@ -81,7 +81,7 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
 
 
 def _marks(hit: Hit, terms: tuple[str, ...]) -> dict[str, list[list[int]]]:
-    """Return the positions of query terms in title and snippet, in UTF-16 units as in JavaScript."""
+    """Return the positions of query terms of a hit, in UTF-16 units, as JavaScript counts."""
     from scrubjay.text.snippets import TermMatcher
 
     matcher = TermMatcher(terms, hit.language)

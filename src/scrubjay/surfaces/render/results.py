@@ -237,7 +237,7 @@ def excerpt(hit: Hit, found: Results, *, whole: bool) -> Excerpt:
 
 
 def _passage(hit: Hit, found: Results) -> str:
-    """Return the passage of a hit; of a longer text it ends with an ellipsis. Snippets have theirs."""
+    """Return the passage of a hit; of a longer text with an ellipsis. Snippets have theirs."""
     begins = found.profile.partition(":")[0] == "gnosis" or is_brief(found)
     cut_off = begins and not hit.complete
     return f"{hit.snippet or hit.text} …" if cut_off else hit.snippet or hit.text

@@ -133,7 +133,7 @@ def command_of(verb: Verb, *params: Param, name: str = "", **more: Any) -> Comma
 def checked(
     verb: str, params: tuple[Param, ...], aliases: Mapping[str, str], given: Mapping[str, object]
 ) -> dict[str, Any]:
-    """Return the given values by parameter, without nulls; an unknown name is refused, not ignored."""
+    """Return the given values by parameter, without nulls; an unknown name is refused."""
     known = {param.name: param for param in params}
     taken: dict[str, Any] = {}
     for name, value in given.items():
