@@ -1,8 +1,8 @@
 """API keys of a store: created, listed, revoked, and found by their secret.
 
 The store contains the hash of a secret alone. A store without a tenant may hold keys of every tenant, as a
-server for many tenants needs. A tenant's own store holds keys of that tenant alone, so that nobody who can
-write there can create a key for another tenant.
+server for many tenants needs. A tenant's own store holds keys of that tenant alone, so that a caller who can
+write there cannot create a key for another tenant.
 """
 
 from __future__ import annotations

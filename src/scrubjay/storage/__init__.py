@@ -1,1 +1,1 @@
-"""What keeps memories and what finds them; the protocols are in `protocols.py`."""
+"""Storage: the database of a store (SQLite or Postgres), and replicas of it (Qdrant, FalkorDB)."""

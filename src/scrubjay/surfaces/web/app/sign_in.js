@@ -83,7 +83,7 @@ function parseInput(text) {
 }
 
 function keyForm() {
-  const made = h("code", {}, "scrubjay token create NAME --scope write");
+  const made = h("code", {}, "scrubjay key create NAME --scope write");
   const hint = h("p", { class: "hint", id: "signin-hint" }, "An administrator of the server creates API keys: ", made);
   return form("API key", { type: "password", name: "token" }, (token) => ({ token }), hint);
 }
