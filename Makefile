@@ -17,7 +17,7 @@ TSC := node tools/web/node_modules/typescript/bin/tsc
 .PHONY: help demo test test-fast check fix docs screenshots eval bench clean
 
 help: ## what can be made
-	@$(PYTHON) -c "import re; [print('make %-11s %s' % m) for m in re.findall(r'^(\w+):.*?## (.*)', open('Makefile').read(), re.M)]"
+	@$(PYTHON) -c "import re; [print('make %-11s %s' % m) for m in re.findall(r'^([\w-]+):.*?## (.*)', open('Makefile').read(), re.M)]"
 
 .venv/made:
 	$(PYTHON) -m venv .venv

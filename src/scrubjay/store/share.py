@@ -1,4 +1,4 @@
-"""SharedCollection collections: members, roles, and published memories."""
+"""Shared collections: members, roles, and published memories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Share:
-    """SharedCollection collections. A reader reads, a writer also writes, an owner also invites."""
+    """Shared collections. A reader reads, a writer also writes, an owner also invites."""
 
     def __init__(self, context: Context, reader: Reader) -> None:
         self._context = context
