@@ -165,23 +165,25 @@ def _heard(embedded: Place) -> list[Call]:
     """Ask every question, and return what tiers were asked on the way: novamem asks all three."""
     calls: list[Call] = []
     for user in (None, *PEOPLE):
-        context = embedded.of(user)._context
-        tables = context.tables
+        store = embedded.of(user)
+        tables = store._context.tables
         plain = {name: getattr(tables, name) for name in ("keyword", "vectors", "graph")}
-        _replace(context, {name: Heard(name, tier, user, calls) for name, tier in plain.items()})
+        _replace(store, {name: Heard(name, tier, user, calls) for name, tier in plain.items()})
         for asked in QUESTIONS:
             if asked.user == user:
                 embedded.search(asked, "novamem")
-        _replace(context, plain)
+        _replace(store, plain)
     return calls
 
 
-def _replace(context: Any, parts: dict[str, Any]) -> None:
+def _replace(store: Any, parts: dict[str, Any]) -> None:
     """Put other parts in place, and have the search kits made of them again."""
-    context._kits.clear()
+    store._search._kits.clear()
+    store._context._kits.clear()
+    tables = vars(store._context.tables)
     for name in ("kit", "light_kit"):
-        vars(context.tables).pop(name, None)
-    vars(context.tables).update(parts)
+        tables.pop(name, None)
+    tables.update(parts)
 
 
 def _again(place: Place, call: Call, limit: int | None = None) -> list[tuple[str, float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -142,11 +141,11 @@ class Embedding:
         left = self.left() + self.unlinked(most=_SETTLE_MOST + 1)
         if not left:
             if self._worker.fit_is_due():
-                _wake(self._worker)
+                self._wake()
             else:
                 self._done_at = commit
         elif not self._worker.outage:
-            _wake(self._worker)
+            self._wake()
             if left <= _SETTLE_MOST and self._wrote:
                 self._worker.settle(_SETTLE_S)
 
@@ -181,18 +180,18 @@ class Embedding:
             return self._loader.ready()
         return self.embedder is not None and self.embedder.is_ready()
 
+    def _wake(self) -> None:
+        if self._worker is not None:
+            self._worker.outage = None  # a model that failed gets another chance
+            self._worker.thread.wake()
+
     def _start(self) -> None:
         if self._worker is None:
             return
         if self._loader is None:
-            _wake(self._worker)
+            self._wake()
         else:  # a worker that waited for the model itself would hold up `close`
-            self._loader.when_ready(partial(_wake, self._worker))
-
-
-def _wake(worker: EmbedWorker) -> None:
-    worker.outage = None  # a model that failed gets another chance
-    worker.thread.wake()
+            self._loader.when_ready(self._wake)
 
 
 def _resolve(
