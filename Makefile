@@ -13,6 +13,11 @@ WEB := src/scrubjay/surfaces/web tests/surfaces/web/unit
 BIOME := node tools/web/node_modules/@biomejs/biome/bin/biome
 TSC := node tools/web/node_modules/typescript/bin/tsc
 
+# The tests of pure functions and of one small store; the others start processes or fill large stores.
+FAST := tests/text tests/documents tests/runtime tests/search/stages tests/search/expansion tests/surfaces/render \
+  tests/surfaces/verbs/test_table.py tests/conversations/test_messages.py tests/storage/sql/test_topics.py \
+  tests/write/test_chunking.py tests/write/test_fields.py $(wildcard tests/test_*.py)
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast check fix docs screenshots eval bench clean
 
@@ -57,7 +62,7 @@ test: .venv/servers ## install what the tests need, run every test, print the 25
 	$(PY) -m tools.run_tests --durations=25
 
 test-fast: .venv/developing ## run the tests that need no server, browser or model, in under a minute
-	$(PY) -m tools.run_tests -m "not (model or slow or server or browser)" --ignore=tests/fuzz
+	$(PY) -m tools.run_tests -m "not (model or slow or server or browser)" $(FAST)
 
 check: .venv/developing .venv/web ## lint, formatting and types of Python and of the web UI, and whether the generated docs are current
 	$(PY) -m ruff check

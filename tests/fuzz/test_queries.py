@@ -217,8 +217,8 @@ def test_a_stored_word_of_the_query_is_found(word, noise):
         return
     with scrubjay.open(":memory:", embedder=False) as store:
         store.add("nothing to see here")
-        kept = store.add(f"before {word} after")
-        dropped = STOP_WORDS | set(map(fold, stop_words(kept.language)))
+        stored = store.add(f"before {word} after")
+        dropped = STOP_WORDS | set(map(fold, stop_words(stored.language)))
         assert set(asked) <= set(tokens(f"before {word} after"))
         for query in (word, f"{word} {noise}", f"({word})", f'"{word}"', f"\n{word}?"):
             if set(asked).isdisjoint(terms(valid_unicode(query))[:64]) or fold(word) in dropped:
@@ -228,7 +228,18 @@ def test_a_stored_word_of_the_query_is_found(word, noise):
             if query == f"{word} {noise}" and joined(word, noise):
                 continue  # it asked for a phrase that stands nowhere
             found = store.search(query, mode="keyword", limit=5)
-            assert kept.id in [hit.id for hit in found], (query, found.degraded)
+            assert stored.id in [hit.id for hit in found], (query, found.degraded)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a phrase of mixed scripts is stemmed in one language, its text in another"
+)
+def test_a_phrase_of_mixed_scripts_is_found_in_a_text_of_another_language():
+    """Found by the test above: the text is taken for Latvian, the phrase is not."""
+    with scrubjay.open(":memory:", embedder=False) as store:
+        stored = store.add("before a㐀AAņē➔ after")
+
+        assert [hit.id for hit in store.search('"a㐀AAņē➔"')] == [stored.id]
 
 
 @pytest.mark.parametrize(
