@@ -115,7 +115,9 @@ class ApiKeys:
             raise NotFound(f"there is no API key {name!r}{hint}; `scrubjay key list` lists all")
 
     def find(self, secret: str) -> ApiKey | None:
-        """Return the valid key of a secret, or None; by hash, so the time reveals no secret."""
+        """Return the key of a secret; None if it is expired, revoked or unknown.
+        The lookup is by hash, so its time reveals nothing about existing secrets.
+        """
         if not is_whole(secret):
             return None
         row = self._rows.by_hash(_digest(secret))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
@@ -97,33 +98,33 @@ class Store:
         self._search = Search(self._context)
         self._read = Reader(self._context)
 
-    # -- parts that a search does not need, imported when first used --------------------------
+    # -- parts that a search does not need, imported and made when first used ------------------
 
-    @property
+    @cached_property
     def _write(self) -> Writer:
         from scrubjay.store.write import Writer
 
         return Writer(self._context, self._read)
 
-    @property
+    @cached_property
     def _share(self) -> Share:
         from scrubjay.store.share import Share
 
         return Share(self._context, self._read)
 
-    @property
+    @cached_property
     def _feedback(self) -> Feedback:
         from scrubjay.store.feedback import Feedback
 
         return Feedback(self._context)
 
-    @property
+    @cached_property
     def _transfer(self) -> Transfer:
         from scrubjay.store.transfer import Transfer
 
         return Transfer(self._context, self._write)
 
-    @property
+    @cached_property
     def _insight(self) -> Insight:
         from scrubjay.store.insight import Insight
 
