@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import in_parts
+from scrubjay.storage.database import Connection
+from scrubjay.storage.sql.scope import SqlTable, in_parts
 from scrubjay.text.urls import is_server_url
 
 VECTORS, GRAPH = KINDS = ("vectors", "graph")
@@ -91,15 +91,11 @@ class Change(NamedTuple):
     other: str | None = None
 
 
-class Outbox:
+class Outbox(SqlTable):
     """The outbox of one store."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
     def store_id(self) -> str:
-        with self._db.read() as db:
-            row = db.execute("SELECT key FROM keys WHERE name = 'store'").fetchone()
+        row = self._row("SELECT key FROM keys WHERE name = 'store'")
         if row is None:
             raise StoreError(f"{self._db.path} has no store id; open it for writing once")
         return bytes(row[0]).hex()
@@ -109,8 +105,7 @@ class Outbox:
         here = self._db.path
         if here == ":memory:" or is_server_url(here):
             return
-        with self._db.read() as db:
-            row = db.execute("SELECT key FROM keys WHERE name = 'home'").fetchone()
+        row = self._row("SELECT key FROM keys WHERE name = 'home'")
         home = None if row is None else bytes(row[0]).decode()
         if home == here:
             return
@@ -126,8 +121,7 @@ class Outbox:
             )
 
     def attached(self) -> Mapping[str, str]:
-        with self._db.read() as db:
-            return dict(db.execute("SELECT tier, place FROM projections ORDER BY tier").fetchall())
+        return dict(self._rows("SELECT tier, place FROM projections ORDER BY tier"))
 
     def attach(self, kind: str, place: str) -> bool:
         """Record changes for a replica; a new one (True) gets everything. A kind has only one."""
@@ -137,7 +131,7 @@ class Outbox:
             if self.is_attached(kind, place):  # another process was faster
                 return False
             db.execute("INSERT INTO projections (tier, place) VALUES (?, ?)", (kind, place))
-            self._add_everything(db, kind)
+            self.add_everything(kind)
         return True
 
     def is_attached(self, kind: str, place: str) -> bool:
@@ -158,76 +152,47 @@ class Outbox:
     def add_everything(self, kind: str) -> None:
         """Have a replica cleared and filled again."""
         with self._db.write() as db:
-            self._add_everything(db, kind)
-
-    def _add_everything(self, db: Connection, kind: str) -> None:
-        db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
-        db.execute("INSERT INTO outbox (tier, id) VALUES (?, ?)", (kind, EVERYTHING))
-        db.execute(
-            "INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, memories AS m"
-            " WHERE p.tier = ? ORDER BY m.n",
-            (kind,),
-        )
-        if kind == GRAPH:
+            db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
+            db.execute("INSERT INTO outbox (tier, id) VALUES (?, ?)", (kind, EVERYTHING))
             db.execute(
-                "INSERT INTO outbox (tier, id, other) SELECT p.tier, x.id, y.id"
-                " FROM projections AS p, edges AS e JOIN memories AS x ON x.n = e.a"
-                " JOIN memories AS y ON y.n = e.b WHERE p.tier = ? ORDER BY e.a, e.b",
+                "INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p,"
+                " memories AS m WHERE p.tier = ? ORDER BY m.n",
                 (kind,),
             )
+            if kind == GRAPH:
+                db.execute(
+                    "INSERT INTO outbox (tier, id, other) SELECT p.tier, x.id, y.id"
+                    " FROM projections AS p, edges AS e JOIN memories AS x ON x.n = e.a"
+                    " JOIN memories AS y ON y.n = e.b WHERE p.tier = ? ORDER BY e.a, e.b",
+                    (kind,),
+                )
 
     def count(self, kind: str) -> int:
         """Return the number of changes that wait for a replica, up to MAX_COUNTED."""
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT count(*) FROM (SELECT 1 FROM outbox WHERE tier = ? LIMIT {MAX_COUNTED})"
-                " AS waiting",
-                (kind,),
-            ).fetchone()
-        return int(row[0])
+        waiting = f"SELECT 1 FROM outbox WHERE tier = ? LIMIT {MAX_COUNTED}"
+        return self._number(f"SELECT count(*) FROM ({waiting}) AS waiting", (kind,))
 
     def next(self, kind: str, limit: int = 1_000) -> list[Change]:
-        with self._db.read() as db:
-            rows = db.execute(
-                "SELECT n, id, other FROM outbox WHERE tier = ? ORDER BY n LIMIT ?", (kind, limit)
-            )
-            return [Change(*row) for row in rows]
+        statement = "SELECT n, id, other FROM outbox WHERE tier = ? ORDER BY n LIMIT ?"
+        return [Change(*row) for row in self._rows(statement, (kind, limit))]
 
     def lease(self, kind: str, owner: str, seconds: float) -> bool:
         """Take the lease to feed a replica; False while another process holds it."""
         now_s = time.time()
-        with self._db.read() as db:
-            free = db.execute(
-                "SELECT 1 FROM projections WHERE tier = ?"
-                " AND (leased_by = ? OR leased_until_s < ?)",
-                (kind, owner, now_s),
-            ).fetchone()
-        if free is None:
+        free = "tier = ? AND (leased_by = ? OR leased_until_s < ?)"
+        if self._row(f"SELECT 1 FROM projections WHERE {free}", (kind, owner, now_s)) is None:
             return False
-        with self._db.write() as db:
-            taken = db.execute(
-                "UPDATE projections SET leased_by = ?, leased_until_s = ?"
-                " WHERE tier = ? AND (leased_by = ? OR leased_until_s < ?)",
-                (owner, now_s + seconds, kind, owner, now_s),
-            )
-            return taken.rowcount > 0
+        statement = f"UPDATE projections SET leased_by = ?, leased_until_s = ? WHERE {free}"
+        return self._write(statement, (owner, now_s + seconds, kind, owner, now_s)) > 0
 
     def renew(self, kind: str, owner: str, seconds: float) -> bool:
         """Extend a lease; False when another process has taken it."""
-        with self._db.write() as db:
-            renewed = db.execute(
-                "UPDATE projections SET leased_until_s = ? WHERE tier = ? AND leased_by = ?",
-                (time.time() + seconds, kind, owner),
-            )
-            return renewed.rowcount > 0
+        statement = "UPDATE projections SET leased_until_s = ? WHERE tier = ? AND leased_by = ?"
+        return self._write(statement, (time.time() + seconds, kind, owner)) > 0
 
     def release(self, kind: str, owner: str) -> None:
-        with self._db.write() as db:
-            db.execute(
-                "UPDATE projections SET leased_by = '', leased_until_s = 0"
-                " WHERE tier = ? AND leased_by = ?",
-                (kind, owner),
-            )
+        statement = "UPDATE projections SET leased_by = '', leased_until_s = 0"
+        self._write(f"{statement} WHERE tier = ? AND leased_by = ?", (kind, owner))
 
     def done(self, kind: str, changes: Sequence[Change], owner: str, lease_s: float) -> bool:
         """Delete changes that a replica has, and renew the lease, or release it if none are left.
@@ -249,7 +214,7 @@ class Outbox:
         if kind not in self.attached():
             return
         if any(change.id == EVERYTHING for change in changes):
-            self._add_everything(db, kind)
+            self.add_everything(kind)
             return
         # A memory that we removed may have had links that the other process wrote: rewrite them all.
         links = REBUILT if kind == GRAPH else None
@@ -259,61 +224,59 @@ class Outbox:
         )
 
 
-class ReplicaSource:
+class ReplicaSource(SqlTable):
     """Reads memories and links from the database in the form that replicas store."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def memories(
         self, ids: Sequence[str], *, vectors: bool = False
     ) -> tuple[list[ReplicaRecord], list[str]]:
-        found: list[ReplicaRecord] = []
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                rows = db.execute(
-                    f"SELECT {_FIELDS} FROM memories WHERE id IN ({several})", part
-                ).fetchall()
-                numbers = [row[0] for row in rows]
-                topics = _topics(db, numbers)
-                stored = self._vectors(db, numbers) if vectors else {}
-                for n, id_, namespace, type_, *others in rows:
-                    fields = (id_, namespace, type_, tuple(topics.get(n, ())), *others)
-                    found.append(ReplicaRecord._make((*fields, tuple(stored.get(n, ())))))
-        existing = {memory.id for memory in found}
-        return found, [id_ for id_ in dict.fromkeys(ids) if id_ not in existing]
+        """Return the memories of these ids, and the ids of those that do not exist."""
+        with self._db.read():
+            rows = self._rows_in(f"SELECT {_FIELDS} FROM memories WHERE id IN ({{values}})", ids)
+            numbers = [row[0] for row in rows]
+            topics: dict[int, list[str]] = {n: [] for n in numbers}
+            for n, topic in self._rows_in(
+                "SELECT memory, topic FROM topics WHERE memory IN ({values}) ORDER BY topic",
+                numbers,
+            ):
+                topics[n].append(topic)
+            stored = self._vectors(numbers) if vectors else {}
+        found = {
+            id_: ReplicaRecord(
+                id_, namespace, type_, tuple(topics[n]), *others, tuple(stored.get(n, ()))
+            )
+            for n, id_, namespace, type_, *others in rows
+        }
+        return list(found.values()), [id_ for id_ in dict.fromkeys(ids) if id_ not in found]
 
     def links_between(self, pairs: Iterable[tuple[str, str]]) -> list[ReplicaLink]:
         wanted = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
         found: dict[ReplicaLink, None] = {}  # a link of a memory with itself comes twice
-        with self._db.read() as db:
-            for start in range(0, len(wanted), _PAIRS_PER_QUERY):
-                part = wanted[start : start + _PAIRS_PER_QUERY]
-                numbers = _numbers(db, [id_ for pair in part for id_ in pair])
-                both = [
-                    n
-                    for a, b in part
-                    if a in numbers and b in numbers
-                    for n in (numbers[a], numbers[b], numbers[b], numbers[a])
-                ]
-                if both:
-                    values = ", ".join(["(?, ?)"] * (len(both) // 2))
-                    select = _LINK.format("pairs AS p CROSS JOIN ", " ON e.a = p.a AND e.b = p.b")
-                    rows = db.execute(f"WITH pairs (a, b) AS (VALUES {values}) {select}", both)
-                    found.update((ReplicaLink(*row), None) for row in rows)
+        for start in range(0, len(wanted), _PAIRS_PER_QUERY):
+            part = wanted[start : start + _PAIRS_PER_QUERY]
+            ids = list({id_ for pair in part for id_ in pair})
+            numbers = dict(self._rows_in("SELECT id, n FROM memories WHERE id IN ({values})", ids))
+            both = [
+                n
+                for a, b in part
+                if a in numbers and b in numbers
+                for n in (numbers[a], numbers[b], numbers[b], numbers[a])
+            ]
+            if both:
+                values = ", ".join(["(?, ?)"] * (len(both) // 2))
+                select = _LINK.format("pairs AS p CROSS JOIN ", " ON e.a = p.a AND e.b = p.b")
+                rows = self._rows(f"WITH pairs (a, b) AS (VALUES {values}) {select}", both)
+                found.update((ReplicaLink(*row), None) for row in rows)
         return list(found)
 
     def links_of(self, ids: Sequence[str]) -> list[ReplicaLink]:
-        found: dict[ReplicaLink, None] = {}
         select = _LINK.format("", "")
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                rows = db.execute(
-                    f"{select} WHERE x.id IN ({several}) UNION {select} WHERE y.id IN ({several})",
-                    (*part, *part),
-                )
-                found.update((ReplicaLink(*row), None) for row in rows)
-        return list(found)
+        rows = [
+            row
+            for end in "xy"
+            for row in self._rows_in(f"{select} WHERE {end}.id IN ({{values}})", ids)
+        ]
+        return list(dict.fromkeys(ReplicaLink(*row) for row in rows))
 
     def count(self, kind: str) -> int:
         """Return the number of memories that a complete replica has."""
@@ -321,44 +284,19 @@ class ReplicaSource:
             " WHERE EXISTS (SELECT 1 FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
             " WHERE c.memory = m.n)"
         )
-        with self._db.read() as db:
-            row = db.execute(
-                f"SELECT count(*) FROM memories AS m{with_vectors if kind == VECTORS else ''}"
-            ).fetchone()
-        return int(row[0])
+        which = with_vectors if kind == VECTORS else ""
+        return self._number(f"SELECT count(*) FROM memories AS m{which}")
 
-    def _vectors(
-        self, db: Connection, numbers: Sequence[int]
-    ) -> dict[int, list[tuple[str, int, Any]]]:
+    def _vectors(self, numbers: Sequence[int]) -> dict[int, list[tuple[str, int, Any]]]:
         import numpy as np
 
-        unseal = self._db.codec.unseal_vector
         found: dict[int, list[tuple[str, int, Any]]] = {}
-        for several, part in in_parts(numbers):
-            rows = db.execute(
-                "SELECT c.memory, m.name, c.ordinal, v.vector FROM chunks AS c"
-                " JOIN vectors AS v ON v.chunk = c.n JOIN models AS m ON m.n = v.model"
-                f" WHERE c.memory IN ({several}) ORDER BY m.name, c.ordinal",
-                part,
-            )
-            for memory, model, ordinal, stored in rows:
-                vector = np.frombuffer(unseal(bytes(stored)), np.float32)
-                found.setdefault(memory, []).append((model, ordinal, vector))
-        return found
-
-
-def _topics(db: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    for several, part in in_parts(numbers):
-        for memory, topic in db.execute(
-            f"SELECT memory, topic FROM topics WHERE memory IN ({several}) ORDER BY topic", part
+        for memory, model, ordinal, stored in self._rows_in(
+            "SELECT c.memory, m.name, c.ordinal, v.vector FROM chunks AS c"
+            " JOIN vectors AS v ON v.chunk = c.n JOIN models AS m ON m.n = v.model"
+            " WHERE c.memory IN ({values}) ORDER BY m.name, c.ordinal",
+            numbers,
         ):
-            found.setdefault(memory, []).append(topic)
-    return found
-
-
-def _numbers(db: Connection, ids: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for several, part in in_parts(ids):
-        found.update(db.execute(f"SELECT id, n FROM memories WHERE id IN ({several})", part))
-    return found
+            vector = np.frombuffer(self._db.codec.unseal_vector(bytes(stored)), np.float32)
+            found.setdefault(memory, []).append((model, ordinal, vector))
+        return found
