@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 from scrubjay.errors import StoreError
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.postgres.session import Session
-from scrubjay.storage.sql.scope import in_parts, where
-from scrubjay.storage.sql.vectors import Best, SqlVectors, check_positive, with_ties
-from scrubjay.types import RankedList, Scope
+from scrubjay.storage.sql.scope import where
+from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, with_ties
+from scrubjay.types import Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,7 @@ _BATCH = 500
 _EF_SEARCH = 400
 _INDEXING_MB = 512
 _ROUNDS = 6
+_MODEL = "SELECT n, dims FROM models WHERE name = ?"
 
 
 class PostgresVector(SqlVectors):
@@ -39,43 +40,29 @@ class PostgresVector(SqlVectors):
         self._postgres = db
         self._prepare()
 
-    def search(
-        self,
-        vector: NDArray[np.float32],
-        model: str,
-        scope: Scope,
-        limit: int,
-        *,
-        shortlist: int | None = None,
-        short_dims: int | None = None,
-    ) -> RankedList:
-        check_positive("shortlist", shortlist)
-        check_positive("short_dims", short_dims)
-        if scope.ids is not None:
-            return RankedList("vector", tuple(self._of_scope(vector, model, scope)[:limit]))
+    def _nearest(self, query: VectorQuery) -> list[Row]:
         with self._postgres.read() as db:
-            row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
-            if row is None:
-                return RankedList("vector")
-            fetch, by_index = 2 * limit + 16, False
-            if self._indexed(db, row[0]):
-                by_index = scope.everything or not self._are_few(scope)
+            model = self._row(_MODEL, (query.model,))
+            if model is None:
+                return []
+            fetch, by_index = 2 * query.limit + 16, False
+            if self._indexed(model[0]):
+                by_index = query.scope.everything or not self._are_few(query.scope)
             for _ in range(_ROUNDS):
                 best: Best = {}
-                found = self._nearest(db, vector, row, scope, fetch, by_index=by_index)
+                found = self._nearest_chunks(db, query, model, fetch, by_index=by_index)
                 if by_index and len(found) < fetch:
                     # pgvector reads no more than 20,000 vectors of its index, whether or not the scope
                     # has any of those: a small namespace of a large store was not found.
                     by_index = False
-                    found = self._nearest(db, vector, row, scope, fetch, by_index=False)
-                self._keep_best(best, vector, found)
-                kept = with_ties(best, limit)
+                    found = self._nearest_chunks(db, query, model, fetch, by_index=False)
+                self._keep_best(best, query.vector, found)
+                kept = with_ties(best, query.limit)
                 # All ties of the last are needed: age and id decide between them.
                 if len(found) < fetch or len(kept) < len(best):
                     break
                 fetch *= 4
-            rows = self._named(db, kept, scope)
-        return RankedList("vector", tuple(rows[:limit]))
+            return self._named(db, kept, query.scope)
 
     def add(
         self,
@@ -88,15 +75,10 @@ class PostgresVector(SqlVectors):
             self._copy(db, "v.n > (SELECT coalesce(max(vector), 0) FROM embeddings)")
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
-        with self._postgres.read() as db:
-            row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
-            if row is None or row[1] > _MAX_HALF_DIMS or self._indexed(db, row[0]):
-                return False
-            (count,) = db.execute(
-                "SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE model = ? LIMIT ?)",
-                (row[0], MAX_EXACT + 1),
-            ).fetchone()
-            return bool(count > MAX_EXACT)
+        row = self._row(_MODEL, (model,))
+        if row is None or row[1] > _MAX_HALF_DIMS or self._indexed(row[0]):
+            return False
+        return self._counted("embeddings", "model = ?", (row[0],), MAX_EXACT) > MAX_EXACT
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
@@ -105,21 +87,18 @@ class PostgresVector(SqlVectors):
         if not self.fit_is_due(model, prefixes):
             return False
         with self._postgres.read() as db:
-            n, dims = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
-            connection = db.connection
+            n, dims = self._row(_MODEL, (model,))
+            kind, connection = _indexed_as(dims), db.connection
             connection.execute("SET statement_timeout = 0")
             # With the usual 64 MB, the index of 100,000 vectors does not fit, and takes far longer.
             connection.execute(cast("Any", f"SET maintenance_work_mem = '{_INDEXING_MB}MB'"))
             try:
                 connection.execute(cast("Any", f"DROP INDEX IF EXISTS {_index(n)}"))
-                connection.execute(
-                    cast(
-                        "Any",
-                        f"CREATE INDEX CONCURRENTLY {_index(n)} ON embeddings USING hnsw"
-                        f" ((v::{_indexed_as(dims)}) {_indexed_as(dims).partition('(')[0]}_ip_ops)"
-                        f" WHERE model = {n}",
-                    )
+                statement = (
+                    f"CREATE INDEX CONCURRENTLY {_index(n)} ON embeddings USING hnsw"
+                    f" ((v::{kind}) {kind.partition('(')[0]}_ip_ops) WHERE model = {n}"
                 )
+                connection.execute(cast("Any", statement))
             finally:
                 connection.execute("RESET maintenance_work_mem")
                 self._postgres.login.limit_statements(connection)
@@ -130,19 +109,17 @@ class PostgresVector(SqlVectors):
             db.execute("DELETE FROM embeddings")
             self._copy(db, "TRUE")
 
-    def _nearest(
+    def _nearest_chunks(
         self,
         db: Session,
-        vector: NDArray[np.float32],
+        query: VectorQuery,
         model: tuple[int, int],
-        scope: Scope,
         fetch: int,
         *,
         by_index: bool,
     ) -> list[tuple[int, int, bytes]]:
         """Return memory, ordinal and stored vector of the nearest chunks; an index may return too few."""
-        condition, arguments = where(scope, self._postgres)
-        query = _vector_text(vector)
+        condition, arguments = where(query.scope, self._postgres)
         # The inner product of unit vectors is the cosine.
         statement = (
             f"SELECT e.vector FROM embeddings AS e JOIN memories AS m ON m.n = e.memory"
@@ -160,22 +137,20 @@ class PostgresVector(SqlVectors):
                 db.execute(f"SET LOCAL hnsw.ef_search = {_EF_SEARCH}")
                 db.execute("SET LOCAL hnsw.iterative_scan = strict_order")
                 db.execute("SET LOCAL enable_seqscan = off")
-            nearest = [n for (n,) in db.execute(statement, (*arguments, query, fetch))]
-        found: list[tuple[int, int, bytes]] = []
-        for several, part in in_parts(nearest):
-            found += db.execute(
-                "SELECT c.memory, c.ordinal, v.vector FROM vectors AS v"
-                f" JOIN chunks AS c ON c.n = v.chunk WHERE v.n IN ({several})",
-                part,
-            ).fetchall()
-        return found
+            given = (*arguments, _vector_text(query.vector), fetch)
+            nearest = [n for (n,) in db.execute(statement, given)]
+        return self._rows_in(
+            "SELECT c.memory, c.ordinal, v.vector FROM vectors AS v"
+            " JOIN chunks AS c ON c.n = v.chunk WHERE v.n IN ({values})",
+            nearest,
+        )
 
     def _prepare(self) -> None:
         from psycopg import errors
 
-        with self._postgres.read() as db:
-            version = _version(db)
-            exists = db.execute("SELECT to_regclass('embeddings') IS NOT NULL").fetchone()[0]
+        row = self._row("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+        version = None if row is None else tuple(map(int, row[0].split(".")[:2]))
+        (exists,) = self._row("SELECT to_regclass('embeddings') IS NOT NULL")
         if version is not None and version < MIN_VERSION:
             raise StoreError(
                 f"{self._postgres.path} has pgvector {'.'.join(map(str, version))}; scrubjay needs"
@@ -206,10 +181,9 @@ class PostgresVector(SqlVectors):
                 db.execute(
                     "CREATE INDEX IF NOT EXISTS embeddings_of_memories ON embeddings (memory)"
                 )
-        with self._postgres.read() as db:
-            vectors, copied = db.execute(
-                "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM embeddings)"
-            ).fetchone()
+        vectors, copied = self._row(
+            "SELECT (SELECT count(*) FROM vectors), (SELECT count(*) FROM embeddings)"
+        )
         if vectors != copied:
             with self._postgres.write() as db:
                 self._copy(db, "NOT EXISTS (SELECT 1 FROM embeddings WHERE vector = v.n)")
@@ -235,10 +209,10 @@ class PostgresVector(SqlVectors):
             if len(batch) < _BATCH:
                 break
 
-    def _indexed(self, db: Session, model: int) -> bool:
-        row = db.execute(
+    def _indexed(self, model: int) -> bool:
+        row = self._row(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(?)", (_index(model),)
-        ).fetchone()
+        )
         return bool(row and row[0])
 
 
@@ -252,8 +226,3 @@ def _indexed_as(dims: int) -> str:
 
 def _vector_text(vector: NDArray[np.float32]) -> str:
     return "[" + ",".join(map(repr, vector.astype("float64").tolist())) + "]"
-
-
-def _version(db: Session) -> tuple[int, ...] | None:
-    row = db.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
-    return None if row is None else tuple(map(int, row[0].split(".")[:2]))

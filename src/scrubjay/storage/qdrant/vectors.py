@@ -15,8 +15,8 @@ from scrubjay.storage.database import Database
 from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
 from scrubjay.storage.replicas.breaker import Breaker
 from scrubjay.storage.replicas.outbox import VECTORS, Outbox
-from scrubjay.storage.sql.vectors import Best, SqlVectors, check_positive
-from scrubjay.types import RankedList, Row, Scope
+from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery
+from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,40 +49,18 @@ class QdrantVectors(SqlVectors):
         self.breaker = Breaker(VECTORS, server.ping)
         self.on_loss: Callable[[], None] = lambda: None
 
-    def search(
-        self,
-        vector: NDArray[np.float32],
-        model: str,
-        scope: Scope,
-        limit: int,
-        *,
-        shortlist: int | None = None,
-        short_dims: int | None = None,
-    ) -> RankedList:
-        """Return the memories with the nearest chunk; `shortlist` and `short_dims` have no effect here."""
-        check_positive("shortlist", shortlist)
-        check_positive("short_dims", short_dims)
-        if limit < 1:
-            return RankedList("vector")
-        if scope.ids is not None or (scope.holds and self._are_few(scope)):
-            rows = self._of_scope(vector, model, scope)
-        else:
-            rows = self._search(vector, model, scope, limit)
-        return RankedList("vector", tuple(rows[:limit]))
-
     def is_current(self) -> bool:
-        with self._db.read() as db:
-            statement = "SELECT 1 FROM outbox WHERE tier = 'vectors' LIMIT 1"
-            return db.execute(statement).fetchone() is None
+        return self._row("SELECT 1 FROM outbox WHERE tier = 'vectors' LIMIT 1") is None
 
     def close(self) -> None:
         self.breaker.close()
 
-    def _search(
-        self, vector: NDArray[np.float32], model: str, scope: Scope, limit: int
-    ) -> list[Row]:
-        with self._db.read() as db:
-            known = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
+    def _nearest(self, query: VectorQuery) -> list[Row]:
+        """Search on the server, which has no use for a shortlist and short vectors."""
+        vector, model, scope, limit = query[:4]
+        if scope.holds and self._are_few(scope):
+            return self._of_scope(vector, model, scope)
+        known = self._row("SELECT dims FROM models WHERE name = ?", (model,))
         if known is None:
             return []
         import_client()
@@ -121,12 +99,10 @@ class QdrantVectors(SqlVectors):
 
     def _no_collection(self, model: str) -> list[Row]:
         """Raise Unavailable when the server lacks a model's vectors; return [] when there are none."""
-        with self._db.read() as db:
-            some = db.execute(
-                "SELECT 1 FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?) LIMIT 1",
-                (model,),
-            ).fetchone()
-        if some is None:
+        stored = (
+            "SELECT 1 FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?) LIMIT 1"
+        )
+        if self._row(stored, (model,)) is None:
             return []
         self.on_loss()
         raise Unavailable(

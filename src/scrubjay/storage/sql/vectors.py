@@ -38,6 +38,17 @@ _WITHOUT_TOKENS = (
 )
 
 
+class VectorQuery(NamedTuple):
+    """One search by vector."""
+
+    vector: NDArray[np.float32]
+    model: str
+    scope: Scope
+    limit: int
+    shortlist: int | None
+    short_dims: int | None
+
+
 class SqlVectors(SqlTable, ABC):
     """The table `vectors`, for any number of models."""
 
@@ -45,7 +56,6 @@ class SqlVectors(SqlTable, ABC):
         super().__init__(db)
         self.sets = MemorySets(db)
 
-    @abstractmethod
     def search(
         self,
         vector: NDArray[np.float32],
@@ -58,6 +68,20 @@ class SqlVectors(SqlTable, ABC):
     ) -> RankedList:
         """Return the memories with the nearest chunk, by cosine; one row a memory, its best chunk.
         An index may first choose `shortlist` candidates by the first `short_dims` dimensions."""
+        for name, given in (("shortlist", shortlist), ("short_dims", short_dims)):
+            if given is not None and (type(given) is not int or given < 1):
+                raise InvalidInput(f"{name} is {given!r}; give a whole number of at least 1")
+        if limit < 1:
+            return RankedList("vector")
+        if scope.ids is not None:
+            rows = self._of_scope(vector, model, scope)
+        else:
+            rows = self._nearest(VectorQuery(vector, model, scope, limit, shortlist, short_dims))
+        return RankedList("vector", tuple(rows[:limit]))
+
+    @abstractmethod
+    def _nearest(self, query: VectorQuery) -> list[Row]:
+        """Return the memories with the nearest chunk, best first; there may be more than the limit."""
 
     def add(
         self,
@@ -244,12 +268,6 @@ class SqlVectors(SqlTable, ABC):
             before=(model,),
         )
         return [(*chunks[chunk], stored) for chunk, stored in rows]
-
-
-def check_positive(name: str, given: int | None) -> None:
-    """Raise InvalidInput for a number of a search that is given and below 1."""
-    if given is not None and (type(given) is not int or given < 1):
-        raise InvalidInput(f"{name} is {given!r}; give a whole number of at least 1")
 
 
 def in_order(row: Row) -> tuple[float, int, str]:

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import in_parts
-from scrubjay.storage.sql.vectors import Best, SqlVectors, check_positive, with_ties
-from scrubjay.types import RankedList, Scope
+from scrubjay.storage.database import Database
+from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, with_ties
+from scrubjay.types import Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,38 +46,20 @@ class SqliteVector(SqlVectors):
 
         return ShortVectorCache(self._db, self.rotations)
 
-    def search(
-        self,
-        vector: NDArray[np.float32],
-        model: str,
-        scope: Scope,
-        limit: int,
-        *,
-        shortlist: int | None = None,
-        short_dims: int | None = None,
-    ) -> RankedList:
-        """Return the memories with the nearest chunk, by cosine, each with its best chunk.
+    def _nearest(self, query: VectorQuery) -> list[Row]:
+        """Search the copy in memory.
 
-        With `shortlist`, that many memories are chosen by short vectors and then scored by whole ones,
+        With a shortlist, that many memories are chosen by short vectors and then scored by whole ones,
         once there are enough vectors and a rotation is fitted; until then the search is exact.
         """
-        check_positive("shortlist", shortlist)
-        check_positive("short_dims", short_dims)
-        if scope.ids is not None:
-            return RankedList("vector", tuple(self._of_scope(vector, model, scope)[:limit]))
-        copy = self._refreshed(model)
+        copy = self._refreshed(query.model)
         if copy is None:
-            return RankedList("vector")
-        seen, scan = self.sets.visible(scope), None
-        if shortlist is not None:
-            scan = self._scan_shortlist(
-                copy, vector, model, seen, max(shortlist, limit), short_dims
-            )
-        if scan is None:
-            scan = copy.scan(vector, seen)
+            return []
+        seen = self.sets.visible(query.scope)
+        scan = self._scan_shortlist(copy, query, seen) or copy.scan(query.vector, seen)
         with self._db.read() as db:
-            rows = self._named(db, self._best_chunks(db, scan, vector, limit), scope)
-        return RankedList("vector", tuple(rows[:limit]))
+            best = self._best_chunks(scan, query.vector, query.limit)
+            return self._named(db, best, query.scope)
 
     def nearest_of(
         self,
@@ -96,13 +77,11 @@ class SqliteVector(SqlVectors):
         numbers = np.asarray(memories, np.int64)
         flags = np.zeros(int(numbers.max()) + 2, np.bool_)
         flags[numbers] = True
-        with self._db.read() as db:
-            return self._best_chunks(db, copy.scan(vector, flags), vector, limit)
+        return self._best_chunks(copy.scan(vector, flags), vector, limit)
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
         """True when there are many more vectors than a rotation was fitted on; cheap."""
-        with self._db.read() as db:
-            row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'").fetchone()
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'")
         added = 0 if row is None else int(row[0])
         return added >= MIN_ROTATED and self.rotations.due(model, prefixes, added)
 
@@ -128,34 +107,25 @@ class SqliteVector(SqlVectors):
             return copy
 
     def _scan_shortlist(
-        self,
-        copy: Int8Vectors,
-        vector: NDArray[np.float32],
-        model: str,
-        seen: NDArray[np.bool_] | None,
-        shortlist: int,
-        short_dims: int | None,
+        self, copy: Int8Vectors, query: VectorQuery, seen: NDArray[np.bool_] | None
     ) -> Scan | None:
         """Score a shortlist by short vectors; None where there are none, or whole ones are as fast."""
+        if query.shortlist is None:
+            return None
         count = len(copy) if seen is None else min(len(copy), int(seen.sum()))
-        short = self.short.refreshed(model, short_dims) if count >= MIN_ROTATED else None
+        short = (
+            self.short.refreshed(query.model, query.short_dims) if count >= MIN_ROTATED else None
+        )
         if short is None:
             return None
-        scan = short.vectors.scan(short.rotation.shorten_query(vector), seen)
-        return copy.scan_these(vector, *scan.best_rows(shortlist))
+        scan = short.vectors.scan(short.rotation.shorten_query(query.vector), seen)
+        rows = scan.best_rows(max(query.shortlist, query.limit))
+        return copy.scan_these(query.vector, *rows)
 
-    def _best_chunks(
-        self, db: Connection, scan: Scan, vector: NDArray[np.float32], limit: int
-    ) -> Best:
+    def _best_chunks(self, scan: Scan, vector: NDArray[np.float32], limit: int) -> Best:
         """Return the best memories of a scan by their float32 cosines, each with its best chunk."""
         places = {place.vector: place for place in scan.best(limit)}
-        found: list[tuple[int, bytes]] = []
-        for several, part in in_parts(list(places)):
-            found += db.execute(
-                f"SELECT n, vector FROM vectors WHERE n IN ({several})", part
-            ).fetchall()
+        found = self._rows_in("SELECT n, vector FROM vectors WHERE n IN ({values})", list(places))
         best: Best = {}
-        self._keep_best(
-            best, vector, [(places[n].memory, places[n].ordinal, stored) for n, stored in found]
-        )
+        self._keep_best(best, vector, [(*places[n][1:], stored) for n, stored in found])
         return with_ties(best, limit)
