@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from scrubjay.store import Store
+from scrubjay.surfaces.render import json as render
+from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import (
     ADMIN,
     READ,
@@ -19,11 +22,7 @@ from scrubjay.surfaces.verbs import (
 from scrubjay.surfaces.verbs.kinds import MOST_EXACT, NAME, QUERY, choice, whole
 from scrubjay.surfaces.verbs.params import ID_ALIASES, LIMIT_ALIASES, THE_ID, TIERS, YES, limit
 from scrubjay.surfaces.verbs.search import named
-
-if TYPE_CHECKING:
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.types.reports import FeedbackGiven, Learned
+from scrubjay.types.reports import FeedbackGiven, Learned
 
 RATINGS = ("accepted", "modified", "dismissed")
 
@@ -38,9 +37,7 @@ class Feedback(NamedTuple):
     unasked: Sequence[str] = ()
 
     def json(self) -> Json:
-        from scrubjay.surfaces.render.json import listing
-
-        return listing("feedback", self.feedback, done=self.done, count=self.total)
+        return render.listing("feedback", self.feedback, done=self.done, count=self.total)
 
 
 _TIER = Param("tier", NAME, "the tier, if there are several (default: yours)", usage="--of TIER")

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+from scrubjay.errors import InvalidInput
+from scrubjay.search.profiles import get, names
+from scrubjay.store import Store
+from scrubjay.surfaces.render import json as render
+from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Command, Given, Param, command_of, verb
 from scrubjay.surfaces.verbs.kinds import (
     ANY_NUMBER,
@@ -21,11 +27,6 @@ from scrubjay.surfaces.verbs.kinds import (
 from scrubjay.surfaces.verbs.params import SETS, TIERS, limit
 from scrubjay.surfaces.verbs.search import named
 
-if TYPE_CHECKING:
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.types.reports import TierState
-
 TOOL_SETS = ("default", "read", "chatgpt", "full")
 _WAIT_S, _MOST_WAIT_S = 30.0, 60
 _SECONDS = number(
@@ -35,12 +36,7 @@ _SECONDS = number(
 )
 
 
-def tiers_json(tiers: list[TierState]) -> Json:
-    from scrubjay.surfaces.render.json import listing
-
-    return listing("tiers", tiers)
-
-
+tiers_json = partial(render.listing, "tiers")
 _WHAT = Param("what", choice("words", "vectors", "graph"), "only this index", usage="[what]")
 _DROP = Param("drop", FLAG, "stop sending changes to the replica of this index")
 
@@ -73,16 +69,12 @@ def pending(store: Store, given: Given) -> Json:
 )
 def profiles(_: Store, given: Given) -> Json:
     """List the profiles with their stages and numbers."""
-    from scrubjay.errors import InvalidInput
-    from scrubjay.search.profiles import get, names
-    from scrubjay.surfaces.render.json import profiles
-
     if "name" not in given:
         if given:
             raise InvalidInput("overrides change one profile; give its name")
-        return profiles([get(name) for name in names()])
+        return render.profiles([get(name) for name in names()])
     with named():
-        return profiles([get(given["name"], given.get("overrides"))])
+        return render.profiles([get(given["name"], given.get("overrides"))])
 
 
 @verb(
@@ -103,12 +95,10 @@ def tiers(store: Store, _: Given) -> Any:
     return store.tiers()
 
 
-@verb(READ, "servers")
-def servers(store: Store, _: Given) -> Json:
+@verb(READ, "servers", shape=partial(render.listing, "servers"))
+def servers(store: Store, _: Given) -> Any:
     """List the replicas, and the changes that each still has to receive."""
-    from scrubjay.surfaces.render.json import listing
-
-    return listing("servers", store.servers())
+    return store.servers()
 
 
 @verb(ADMIN, "reindexed", _WHAT, _DROP)
@@ -121,9 +111,8 @@ def reindex(store: Store, given: Given) -> Any:
 def doctor(store: Store, _: Given) -> Json:
     """Check the store and the server, and return the command that fixes each problem."""
     from scrubjay.ops.doctor.run import examine_store
-    from scrubjay.surfaces.render.json import findings
 
-    return findings(examine_store(store))
+    return render.findings(examine_store(store))
 
 
 def _move(name: str, source: str, target: str, to: Param, kept: str) -> Command:

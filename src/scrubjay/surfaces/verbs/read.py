@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
-from scrubjay.surfaces.verbs import READ, Command, Given, Param, command_of, verb
+from scrubjay.store import Store
+from scrubjay.surfaces.render import json as render
+from scrubjay.surfaces.render.json import Json
+from scrubjay.surfaces.verbs import READ, Command, Given, Param, command_of, params, verb
 from scrubjay.surfaces.verbs.kinds import (
     ANY_NUMBER,
     FLAG,
@@ -16,25 +20,7 @@ from scrubjay.surfaces.verbs.kinds import (
     choice,
     whole,
 )
-from scrubjay.surfaces.verbs.params import (
-    ID_ALIASES,
-    LIMIT_ALIASES,
-    OWNER_ALIASES,
-    PREFIXES,
-    SCOPE_ALIASES,
-    SKIP,
-    SKIP_ALIASES,
-    THE_ID,
-    TIERS,
-    filters,
-    limit,
-)
-
-if TYPE_CHECKING:
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.types import Memories
-    from scrubjay.types.reports import Session
+from scrubjay.types import Memories
 
 _MOST_TURNS = 100
 _MOST_POINTS = 20_000  # more are too many for the web UI, and for one response
@@ -42,30 +28,16 @@ _LIST_ALIASES = {"type": "types", "topic": "topics", "tags": "topics"}
 
 
 def _with_history(store: Store, found: Memories) -> Json:
-    from scrubjay.surfaces.render.json import got
-
     history = {memory.id: changes for memory in found if (changes := store.history(memory.id))}
-    return got(found, history)
-
-
-def _sessions_json(found: list[Session]) -> Json:
-    from scrubjay.surfaces.render.json import listing
-
-    return listing("sessions", found)
-
-
-def _expiring_json(found: Memories) -> Json:
-    from scrubjay.surfaces.render.json import of_tiers
-
-    return of_tiers(found)
+    return render.got(found, history)
 
 
 _STATE = Param("state", choice("indexed", "skipped", "failed"), "only files in this state")
 _DEPTH = Param("depth", whole(1, 3), "maximum number of links to follow", default=1)
-_LS_FILTERS = filters("namespace types topics collection session owner agent")
+_LS_FILTERS = params.filters("namespace types topics collection session owner agent")
 
 
-@verb(READ, "memories", THE_ID, aliases=ID_ALIASES)
+@verb(READ, "memories", params.THE_ID, aliases=params.ID_ALIASES)
 def get(store: Store, given: Given) -> Json:
     """Return one memory in full."""
     return _with_history(store, store.get_all([given["id"]]))
@@ -86,49 +58,43 @@ def get_many(store: Store, given: Given) -> Json:
     READ,
     "memories",
     *_LS_FILTERS,
-    limit(50),
-    SKIP,
-    aliases=SCOPE_ALIASES | LIMIT_ALIASES | SKIP_ALIASES | _LIST_ALIASES,
+    params.limit(50),
+    params.SKIP,
+    aliases=params.SCOPE_ALIASES | params.LIMIT_ALIASES | params.SKIP_ALIASES | _LIST_ALIASES,
 )
 def ls(store: Store, given: Given) -> Json:
     """List memories, newest first; of a session, the latest messages in their order."""
-    from scrubjay.surfaces.render.json import listed
-
-    return listed(store.ls(**given))
+    return render.listed(store.ls(**given))
 
 
 @verb(
     READ,
     "links",
-    THE_ID,
+    params.THE_ID,
     _DEPTH,
-    limit(MOST_HITS),
-    aliases=ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
+    params.limit(MOST_HITS),
+    aliases=params.ID_ALIASES | params.LIMIT_ALIASES | {"hops": "depth"},
 )
 def neighbors(store: Store, given: Given) -> Json:
     """Return the memories that the links of a memory reach, best path first."""
-    from scrubjay.surfaces.render.json import neighbors
-
     depth, most = given.get("depth", 1), given.get("limit", MOST_HITS)
-    return neighbors(store, given["id"], depth=depth, limit=most)
+    return render.neighbors(store, given["id"], depth=depth, limit=most)
 
 
-@verb(READ, "history", THE_ID, aliases=ID_ALIASES)
+@verb(READ, "history", params.THE_ID, aliases=params.ID_ALIASES)
 def history(store: Store, given: Given) -> Json:
     """Return the changes of a memory, oldest first."""
-    from scrubjay.surfaces.render.json import listing
-
-    return listing("changes", store.history(given["id"]), id=given["id"])
+    return render.listing("changes", store.history(given["id"]), id=given["id"])
 
 
 @verb(
     READ,
     "sessions",
-    *filters("namespace owner agent"),
-    limit(50),
-    SKIP,
-    aliases=OWNER_ALIASES | LIMIT_ALIASES | SKIP_ALIASES,
-    shape=_sessions_json,
+    *params.filters("namespace owner agent"),
+    params.limit(50),
+    params.SKIP,
+    aliases=params.OWNER_ALIASES | params.LIMIT_ALIASES | params.SKIP_ALIASES,
+    shape=partial(render.listing, "sessions"),
     found=bool,
 )
 def sessions(store: Store, given: Given) -> Any:
@@ -139,15 +105,13 @@ def sessions(store: Store, given: Given) -> Any:
 @verb(
     READ,
     "memories",
-    THE_ID,
+    params.THE_ID,
     Param("turns", whole(0, _MOST_TURNS), "number of messages on each side", default=2),
-    aliases=ID_ALIASES | {"depth": "turns", "n": "turns"},
+    aliases=params.ID_ALIASES | {"depth": "turns", "n": "turns"},
 )
 def around(store: Store, given: Given) -> Json:
     """Return a message with the messages before and after it."""
-    from scrubjay.surfaces.render.json import listed
-
-    return listed(store.around(**given))
+    return render.listed(store.around(**given))
 
 
 @verb(
@@ -160,15 +124,13 @@ def around(store: Store, given: Given) -> Json:
         usage="--within TIME",
     ),
     Param("expired", FLAG, "memories that have expired, the latest first"),
-    limit(),
-    aliases=LIMIT_ALIASES,
-    shape=_expiring_json,
+    params.limit(),
+    aliases=params.LIMIT_ALIASES,
+    shape=render.of_tiers,
     found=bool,
 )
 def expiring(store: Store, given: Given) -> Memories:
     """List memories that expire soon, or have expired."""
-    from scrubjay.types import Memories
-
     found = store.expiring(given.get("within"), expired=given.get("expired", False))
     most = given.get("limit", MOST_HITS)  # None, of the CLI, is all
     return Memories(found[:most], found.missing, found.unasked, found.tiers)
@@ -178,30 +140,28 @@ def expiring(store: Store, given: Given) -> Memories:
     READ,
     "coverage",
     _STATE,
-    *filters("collection namespace"),
-    limit(MOST_HITS),
-    SKIP,
-    aliases=LIMIT_ALIASES | SKIP_ALIASES | {"project": "namespace"},
+    *params.filters("collection namespace"),
+    params.limit(MOST_HITS),
+    params.SKIP,
+    aliases=params.LIMIT_ALIASES | params.SKIP_ALIASES | {"project": "namespace"},
 )
 def coverage(store: Store, given: Given) -> Json:
     """List the ingested files, and those that were skipped or failed, with the reason."""
-    from scrubjay.surfaces.render.json import coverage, in_order
-
     rest = dict(given)
     offset, most = rest.pop("offset", 0), rest.pop("limit", MOST_HITS)
-    files = in_order(store.coverage(**rest))
-    return coverage(files, files[offset : offset + most])
+    files = render.in_order(store.coverage(**rest))
+    return render.coverage(files, files[offset : offset + most])
 
 
 @verb(
     READ,
     "map",
     Param("query", QUERY, "also return the point of this query, and its neighbors"),
-    limit(10_000, whole(1, _MOST_POINTS), "maximum number of points, a random sample"),
+    params.limit(10_000, whole(1, _MOST_POINTS), "maximum number of points, a random sample"),
     Param("points", FLAG, "false: only the point of the query (default: true)"),
-    *filters("namespace collection types topics session owner agent since until"),
-    aliases=SCOPE_ALIASES
-    | LIMIT_ALIASES
+    *params.filters("namespace collection types topics session owner agent since until"),
+    aliases=params.SCOPE_ALIASES
+    | params.LIMIT_ALIASES
     | _LIST_ALIASES
     | {"q": "query", "after": "since", "before": "until"},
 )
@@ -213,10 +173,10 @@ def map(store: Store, given: Given) -> Any:
 @verb(
     READ,
     "graph",
-    THE_ID,
+    params.THE_ID,
     _DEPTH,
-    limit(50),
-    aliases=ID_ALIASES | LIMIT_ALIASES | {"hops": "depth"},
+    params.limit(50),
+    aliases=params.ID_ALIASES | params.LIMIT_ALIASES | {"hops": "depth"},
 )
 def surroundings(store: Store, given: Given) -> Any:
     """Return the graph around a memory: what its links reach, and the links among these."""
@@ -228,7 +188,7 @@ COMMANDS = (
         "get",
         "show memories in full",
         (
-            Param("ids", IDS, PREFIXES, usage="id..."),
+            Param("ids", IDS, params.PREFIXES, usage="id..."),
             Param("md", FLAG, "print Markdown"),
             Param(
                 "around",
@@ -236,7 +196,7 @@ COMMANDS = (
                 "of a message, also this many messages before and after it",
                 usage="--around N",
             ),
-            TIERS,
+            params.TIERS,
         ),
         run="read:get",
     ),
@@ -245,8 +205,8 @@ COMMANDS = (
         "list memories, newest first",
         (
             *_LS_FILTERS,
-            limit(help="maximum number of results (default: 50; --coverage: all)"),
-            SKIP,
+            params.limit(help="maximum number of results (default: 50; --coverage: all)"),
+            params.SKIP,
             Param("coverage", FLAG, "list ingested files instead, and whether they were indexed"),
             _STATE._replace(help="with --coverage: only files in this state"),
         ),
@@ -255,7 +215,7 @@ COMMANDS = (
         " their order.",
     ),
     command_of(sessions),
-    command_of(expiring, TIERS, embed=False),
+    command_of(expiring, params.TIERS, embed=False),
     Command(
         "link",
         "link two memories, remove a link, or show linked memories",
@@ -279,7 +239,7 @@ COMMANDS = (
         (
             Param("md", TEXT, "one Markdown file each, in this folder", usage="--md DIR"),
             Param("jsonl", TEXT, "JSON lines (default: standard output)", usage="--jsonl FILE"),
-            *filters("namespace collection types topics session"),
+            *params.filters("namespace collection types topics session"),
             Param("force", FLAG, "replace files that exist, even if edited by hand"),
             Param("prune", FLAG, "with --md: delete files of entries that are not exported"),
         ),

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.surfaces.verbs import READ, Command, Given, Param, verb
+from scrubjay.store import Store
+from scrubjay.surfaces.verbs import READ, Command, Given, Param, params, verb
 from scrubjay.surfaces.verbs.kinds import (
     FLAG,
     LIMIT,
@@ -22,19 +23,8 @@ from scrubjay.surfaces.verbs.kinds import (
     number,
     whole,
 )
-from scrubjay.surfaces.verbs.params import (
-    FILTER_ALIASES,
-    FILTERS,
-    LIMIT_ALIASES,
-    NAMESPACE,
-    SETS,
-    TIERS,
-    filters,
-    limit,
-)
 
 if TYPE_CHECKING:
-    from scrubjay.store import Store
     from scrubjay.surfaces.render.json import Json
 
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
@@ -98,19 +88,19 @@ def named() -> Iterator[None]:
     _QUERY,
     _PROFILE,
     _MODE,
-    limit(),
-    *FILTERS,
-    *filters("only_domain"),
+    params.limit(),
+    *params.FILTERS,
+    *params.filters("only_domain"),
     _MIN_SCORE,
     Param("overrides", MAPPING, "numbers of stages, such as {'rrf': {'k': 30}}"),
     _TAGS,
     _DOMAIN,
     Param("weights", _WEIGHTS, "weights of the sources (profile novamem)"),
-    *filters("include_expired"),
+    *params.filters("include_expired"),
     _EXPLAIN,
     _FULL,
-    aliases=FILTER_ALIASES
-    | LIMIT_ALIASES
+    aliases=params.FILTER_ALIASES
+    | params.LIMIT_ALIASES
     | {"q": "query", "text": "query", "search": "query", "question": "query"}
     | {"threshold": "min_score", "minScore": "min_score"},
 )
@@ -136,10 +126,10 @@ def search(store: Store, given: Given) -> Json:
     _TOKENS_PARAM,
     _PROFILE,
     _MODE,
-    limit(help="maximum number of results (default: as many as could fit)"),
-    *FILTERS,
-    aliases=FILTER_ALIASES
-    | LIMIT_ALIASES
+    params.limit(help="maximum number of results (default: as many as could fit)"),
+    *params.FILTERS,
+    aliases=params.FILTER_ALIASES
+    | params.LIMIT_ALIASES
     | _TOKENS_ALIASES
     | {"query": "question", "q": "question", "text": "question", "topic_query": "question"}
     | {"budget": "tokens"},
@@ -164,7 +154,7 @@ def context(store: Store, given: Given) -> Json:
     READ,
     "landscape",
     _TOKENS_PARAM,
-    NAMESPACE,
+    params.NAMESPACE,
     aliases={"project": "namespace", **_TOKENS_ALIASES},
     found=lambda seen: seen.memories,
 )
@@ -175,13 +165,15 @@ def landscape(store: Store, given: Given) -> Any:
 
 _SEARCH_OPTIONS = (
     _QUERY._replace(help="the text to search for; - reads standard input"),
-    limit(None, LIMIT, "maximum number of results (default: 10; gnosis: 32; vault: up to 49)"),
+    params.limit(
+        None, LIMIT, "maximum number of results (default: 10; gnosis: 32; vault: up to 49)"
+    ),
     _EXPLAIN,
     _FULL,
     Param("files", FLAG, "print paths with line numbers, for scripts"),
     Param("md", FLAG, "print Markdown"),
     _PROFILE._replace(help="the profile; see: scrubjay profiles"),
-    SETS,
+    params.SETS,
     _MIN_SCORE,
     Param(
         "weights",
@@ -189,8 +181,10 @@ _SEARCH_OPTIONS = (
         "weights of keyword, vector, graph, or exact_id, semantic, roaming (profile novamem)",
         usage="--weights NAME=NUMBER,…",
     ),
-    *filters("only_domain namespace collection types topics session owner agent since until"),
-    *filters("include_expired"),
+    *params.filters(
+        "only_domain namespace collection types topics session owner agent since until"
+    ),
+    *params.filters("include_expired"),
 )
 _MODES = (
     _MODE._replace(help="a mode of the profile"),
@@ -217,7 +211,7 @@ COMMANDS = (
             *_MODES,
             Param("no_expand", FLAG, "do not ask the language model for query variants"),
             Param("no_rerank", FLAG, "do not rerank the best results"),
-            TIERS,
+            params.TIERS,
         ),
         run="search:search",
         exclusive=(tuple(param.name for param in _MODES),),
@@ -230,7 +224,7 @@ COMMANDS = (
                 "question", TEXTS, "print what is stored on this instead", usage="[question...]"
             ),
             _TOKENS_PARAM,
-            NAMESPACE,
+            params.NAMESPACE,
         ),
         run="search:landscape",
     ),

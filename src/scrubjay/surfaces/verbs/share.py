@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from scrubjay.store import Store
+from scrubjay.surfaces.render import json as render
+from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import (
     ADMIN,
     READ,
@@ -21,10 +23,7 @@ from scrubjay.surfaces.verbs import (
 from scrubjay.surfaces.verbs.kinds import MOST_HITS, NAME, TEXTS, choice
 from scrubjay.surfaces.verbs.params import ID_ALIASES, LIMIT_ALIASES, NAMESPACE, THE_ID, YES, limit
 from scrubjay.types import READER, ROLES, Memory
-
-if TYPE_CHECKING:
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.types.reports import Collection
+from scrubjay.types.reports import Collection
 
 
 class Topics(NamedTuple):
@@ -47,9 +46,9 @@ class Collections(NamedTuple):
     memories: int = 0
 
     def json(self) -> Json:
-        from scrubjay.surfaces.render.json import listing
-
-        return listing("collections", self.collections, done=self.done, memories=self.memories)
+        return render.listing(
+            "collections", self.collections, done=self.done, memories=self.memories
+        )
 
 
 class Members(NamedTuple):
@@ -71,10 +70,8 @@ class Published(NamedTuple):
     copy: Memory | None
 
     def json(self) -> Json:
-        from scrubjay.surfaces.render.json import plain
-
         done = "unpublished" if self.copy is None else "published"
-        return {**self._asdict(), "copy": plain(self.copy), "done": done}
+        return {**self._asdict(), "copy": render.plain(self.copy), "done": done}
 
 
 _NAME = Param("name", NAME, "the name of a collection", required=True, usage="name")

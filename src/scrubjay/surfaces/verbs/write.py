@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.surfaces.verbs import ADMIN, WRITE, Command, Given, Param, schema_of, verb
+from scrubjay.store import Store
+from scrubjay.surfaces.render import json as render
+from scrubjay.surfaces.render.json import Json
+from scrubjay.surfaces.verbs import ADMIN, WRITE, Command, Given, Param, params, schema_of, verb
 from scrubjay.surfaces.verbs.kinds import (
     FLAG,
     IDS,
@@ -20,29 +23,7 @@ from scrubjay.surfaces.verbs.kinds import (
     objects,
     texts,
 )
-from scrubjay.surfaces.verbs.params import (
-    ADD_ALIASES,
-    ADD_PARAMS,
-    FIELDS,
-    ID_ALIASES,
-    LINK_PARAMS,
-    NO_EMBED,
-    PREFIXES,
-    SCOPE_ALIASES,
-    SESSION_ALIASES,
-    THE_ID,
-    THE_TEXT,
-    YES,
-    changeable,
-    checked_item,
-    fields,
-    limit,
-)
-
-if TYPE_CHECKING:
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.json import Json
-    from scrubjay.types import Memory
+from scrubjay.types import Memory
 
 MOST_ENTRIES = 10_000
 
@@ -56,26 +37,22 @@ class Marked(NamedTuple):
 
 
 def marked_json(marked: Marked) -> Json:
-    from scrubjay.surfaces.render.json import listing
-
     pairs = zip(marked.before, marked.after, strict=True)
     changed = [new.id for old, new in pairs if old.type != new.type]
-    return listing("memories", marked.after, changed=changed, missing=marked.missing)
+    return render.listing("memories", marked.after, changed=changed, missing=marked.missing)
 
 
 def _messages(store: Store, messages: list[Any], shared: dict[str, Any]) -> Json:
-    from scrubjay.surfaces.render.json import messages as shape
-
     stored = store.add_messages(messages, **shared)
-    return shape(stored, store.unembedded(), store.why_unembedded())
+    return render.messages(stored, store.unembedded(), store.why_unembedded())
 
 
 def _entries(name: str, value: list[Any]) -> list[dict[str, Any]]:
     return [
-        checked_item(
+        params.checked_item(
             f"{name}[{n}]",
-            ADD_PARAMS,
-            ADD_ALIASES,
+            params.ADD_PARAMS,
+            params.ADD_ALIASES,
             {"text": entry} if isinstance(entry, str) else entry,
         )
         for n, entry in enumerate(value)
@@ -86,10 +63,15 @@ _ONE_OR_MANY = texts(NAME, 1, MOST_IDS, "an id, or a list of ids", between="")
 _ONE_OR_MANY = _ONE_OR_MANY._replace(
     schema={"anyOf": [NAME.schema, _ONE_OR_MANY.schema]}, listed=_ONE_OR_MANY.listed
 )
-_ENTRIES = objects("objects with the fields of add", schema_of(ADD_PARAMS), MOST_ENTRIES, _entries)
+_ENTRIES = objects(
+    "objects with the fields of add", schema_of(params.ADD_PARAMS), MOST_ENTRIES, _entries
+)
 _ENTRIES = _ENTRIES._replace(
     right=f"a list of at most {MOST_ENTRIES} texts, or objects with the fields of add",
-    schema={**_ENTRIES.schema, "items": {"anyOf": [NON_EMPTY.schema, schema_of(ADD_PARAMS)]}},
+    schema={
+        **_ENTRIES.schema,
+        "items": {"anyOf": [NON_EMPTY.schema, schema_of(params.ADD_PARAMS)]},
+    },
     accepts=lambda value: (
         isinstance(value, list)
         and 1 <= len(value) <= MOST_ENTRIES
@@ -113,7 +95,7 @@ _SPEAKERS = (
     Param("owner", NAME, "the person in the session", usage="--owner NAME"),
     Param("agent", NAME, "the agent in the session", usage="--agent NAME"),
 )
-_MESSAGE_ALIASES = {name: own for name, own in SCOPE_ALIASES.items() if own != "namespace"}
+_MESSAGE_ALIASES = {name: own for name, own in params.SCOPE_ALIASES.items() if own != "namespace"}
 # What a caller should send; the names of chat programs are accepted as well.
 _MESSAGE: Json = {
     "type": "object",
@@ -138,13 +120,11 @@ _EXTRACT_PARAMS = (
 )
 
 
-@verb(WRITE, "added", *ADD_PARAMS, aliases=ADD_ALIASES)
+@verb(WRITE, "added", *params.ADD_PARAMS, aliases=params.ADD_ALIASES)
 def add(store: Store, given: Given) -> Json:
     """Store a text. It is durable when this returns, and keyword search finds it."""
-    from scrubjay.surfaces.render.json import added
-
     stored = store.add_many([given])
-    return added(stored[0], store.unembedded(), store.why_unembedded(), stored.known)
+    return render.added(stored[0], store.unembedded(), store.why_unembedded(), stored.known)
 
 
 @verb(
@@ -155,23 +135,19 @@ def add(store: Store, given: Given) -> Json:
 )
 def add_many(store: Store, given: Given) -> Json:
     """Store many texts; all of them are checked before the first is stored."""
-    from scrubjay.surfaces.render.json import added_many
-
     stored = store.add_many(given["memories"])
-    return added_many(stored, store.unembedded(), store.why_unembedded())
+    return render.added_many(stored, store.unembedded(), store.why_unembedded())
 
 
 @verb(
     WRITE,
     "added",
-    THE_ID,
-    *map(changeable, (THE_TEXT._replace(kind=TEXT, required=False), *FIELDS)),
-    aliases=ADD_ALIASES,
+    params.THE_ID,
+    *map(params.changeable, (params.THE_TEXT._replace(kind=TEXT, required=False), *params.FIELDS)),
+    aliases=params.ADD_ALIASES,
 )
 def update(store: Store, given: Given) -> Json:
     """Change fields of a memory; others stay, and an empty text removes a value."""
-    from scrubjay.surfaces.render.json import added
-
     changes = {
         name: None if value == "" else value for name, value in given.items() if name != "id"
     }
@@ -181,45 +157,43 @@ def update(store: Store, given: Given) -> Json:
         if name in changes and changes[name] is None:
             raise InvalidInput(f"{name} is empty; every memory has one")
     memory = store.update(given["id"], **changes)
-    return added(memory, store.unembedded(), store.why_unembedded())
+    return render.added(memory, store.unembedded(), store.why_unembedded())
 
 
 @verb(
     WRITE,
     "forgotten",
     Param("id", _ONE_OR_MANY, "an id, or a list of ids", required=True),
-    aliases=ID_ALIASES | {"ids": "id", "memory_ids": "id"},
+    aliases=params.ID_ALIASES | {"ids": "id", "memory_ids": "id"},
 )
 def forget(store: Store, given: Given) -> Json:
     """Delete memories permanently, with their vectors, links and copies."""
-    from scrubjay.surfaces.render.json import forgotten
-
     found = store.get_many(list(dict.fromkeys(given["id"])))
     ids = [memory.id for memory in found]
     extracted = store.only_of(ids)
     count = store.forget(ids)
-    return forgotten(found, extracted, found.missing, count, done=True)
+    return render.forgotten(found, extracted, found.missing, count, done=True)
 
 
-@verb(WRITE, "marked", THE_ID, aliases=ID_ALIASES, shape=marked_json)
+@verb(WRITE, "marked", params.THE_ID, aliases=params.ID_ALIASES, shape=marked_json)
 def done(store: Store, given: Given) -> Marked:
     """Mark a memory as done."""
     return Marked([store.get(given["id"])], [store.done(given["id"])])
 
 
-@verb(WRITE, "marked", THE_ID, aliases=ID_ALIASES, shape=marked_json)
+@verb(WRITE, "marked", params.THE_ID, aliases=params.ID_ALIASES, shape=marked_json)
 def undone(store: Store, given: Given) -> Marked:
     """Mark a memory as not done."""
     return Marked([store.get(given["id"])], [store.undone(given["id"])])
 
 
-@verb(WRITE, "links", *_ENDS, *LINK_PARAMS[1:], aliases=_ENDS_ALIASES | {"weight": "strength"})
+@verb(
+    WRITE, "links", *_ENDS, *params.LINK_PARAMS[1:], aliases=_ENDS_ALIASES | {"weight": "strength"}
+)
 def link(store: Store, given: Given) -> Json:
     """Link two memories."""
-    from scrubjay.surfaces.render.json import linked
-
     store.link(**given)
-    return linked(given["a"], given["b"], "linked")
+    return render.linked(given["a"], given["b"], "linked")
 
 
 @verb(
@@ -231,10 +205,8 @@ def link(store: Store, given: Given) -> Json:
 )
 def unlink(store: Store, given: Given) -> Json:
     """Remove the links between two memories."""
-    from scrubjay.surfaces.render.json import linked
-
     store.unlink(**given)
-    return linked(given["a"], given["b"], "unlinked")
+    return render.linked(given["a"], given["b"], "unlinked")
 
 
 @verb(
@@ -275,23 +247,23 @@ def add_messages(store: Store, given: Given) -> Json:
     ADMIN,
     "extracted",
     *_EXTRACT_PARAMS,
-    aliases={name: own for name, own in SESSION_ALIASES.items() if name != "thread_id"},
+    aliases={name: own for name, own in params.SESSION_ALIASES.items() if name != "thread_id"},
 )
 def extract(store: Store, given: Given) -> Any:
     """Extract facts from the messages in the queue, with the configured language model."""
     return store.extract(**given)
 
 
-_ENTRY_FIELDS = fields("severity domain context valid_from valid_until")
+_ENTRY_FIELDS = params.fields("severity domain context valid_from valid_until")
 _ADD_OPTIONS = (
     Param("text", TEXTS, "the text; - reads standard input; paths are ingested", usage="text..."),
     Param("as_text", FLAG, "never treat the text as a path", usage="--text"),
-    *fields("id title type topics namespace collection session"),
+    *params.fields("id title type topics namespace collection session"),
     *_ENTRY_FIELDS,
-    *fields("source created_at"),
-    NO_EMBED,
+    *params.fields("source created_at"),
+    params.NO_EMBED,
 )
-_IDS = Param("ids", IDS, PREFIXES, usage="id...")
+_IDS = Param("ids", IDS, params.PREFIXES, usage="id...")
 COMMANDS = (
     Command("add", "store a text, or ingest files and folders", _ADD_OPTIONS, run="write:add"),
     Command("remember", "alias for add", _ADD_OPTIONS, run="write:add"),
@@ -303,12 +275,12 @@ COMMANDS = (
                 "id", NAME, "a memory, or the first four or more characters of its id", usage="id"
             ),
             Param("text", TEXT, "the new text; - reads standard input", usage="--text TEXT"),
-            *fields("title type"),
-            *(fields("topics")[0]._replace(help="replace its topics"),),
+            *params.fields("title type"),
+            *(params.fields("topics")[0]._replace(help="replace its topics"),),
             Param("add_topics", TEXTS, "add this topic", usage="--add-topic --add-tag TOPIC"),
             *_ENTRY_FIELDS,
-            *fields("source"),
-            NO_EMBED,
+            *params.fields("source"),
+            params.NO_EMBED,
         ),
         run="write:update",
         description='Change fields of a memory. Other fields stay; an empty value, as in --severity "",'
@@ -322,7 +294,7 @@ COMMANDS = (
             _SESSION,
             *_MESSAGE_PARAMS,
             *_SPEAKERS,
-            NO_EMBED,
+            params.NO_EMBED,
         ),
         run="write:say",
         description="Store a message of a session. With -, standard input is read: if it begins with { or"
@@ -337,8 +309,8 @@ COMMANDS = (
                 "paths", TEXTS, "files and folders (default: all read before)", usage="[path...]"
             ),
             Param("watch", FLAG, "follow changes until Ctrl-C"),
-            *fields("namespace collection"),
-            NO_EMBED,
+            *params.fields("namespace collection"),
+            params.NO_EMBED,
         ),
         run="ingest:ingest",
     ),
@@ -361,7 +333,7 @@ COMMANDS = (
             Param("dry_run", FLAG, "check everything, store nothing"),
             Param("namespace", NAME, "store all entries in this namespace"),
             Param("collection", NAME, "store all entries in this collection"),
-            NO_EMBED,
+            params.NO_EMBED,
         ),
         run="transfer:import_",
     ),
@@ -374,9 +346,9 @@ COMMANDS = (
             _IDS._replace(usage="[id...]"),
             Param("query", TEXT, "delete what a keyword search for this finds"),
             Param("session", NAME, "delete all messages of this session"),
-            limit(10, LIMIT, "with --query: maximum number of memories"),
+            params.limit(10, LIMIT, "with --query: maximum number of memories"),
             Param("namespace", NAME, "with --query or --session: only this namespace"),
-            YES,
+            params.YES,
         ),
         run="write:forget",
     ),
