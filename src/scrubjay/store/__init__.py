@@ -30,25 +30,8 @@ if TYPE_CHECKING:
     from scrubjay.store.share import Share
     from scrubjay.store.transfer import Transfer
     from scrubjay.store.write import Writer
+    from scrubjay.types import reports
     from scrubjay.types.map import Graph, Map
-    from scrubjay.types.reports import (
-        BackedUp,
-        Collection,
-        Covered,
-        Exported,
-        Extracted,
-        FeedbackGiven,
-        Feedbacks,
-        Hits,
-        Imported,
-        Ingested,
-        Learned,
-        Reindexed,
-        ServerState,
-        Session,
-        Status,
-        TierState,
-    )
     from scrubjay.write.fields import Change
 
 Path = str | os.PathLike[str]
@@ -303,8 +286,8 @@ class Store:
         namespace: str | None = None,
         watch: bool = False,
         progress: FileProgress | None = None,
-        on_change: Callable[[Ingested], None] | None = None,
-    ) -> Ingested:
+        on_change: Callable[[reports.Ingested], None] | None = None,
+    ) -> reports.Ingested:
         """Index a file or a folder; a second run reads only what changed and drops what was deleted.
 
         Without a path, every folder that was ingested before is brought up to date. With `watch`, a
@@ -316,7 +299,7 @@ class Store:
             check_watchable()
         context = self._context
 
-        def changed(done: Ingested) -> None:
+        def changed(done: reports.Ingested) -> None:
             context.embedding.wake()
             if on_change:
                 on_change(done)
@@ -413,17 +396,17 @@ class Store:
             Filters(*filters, since, until, only_domain),
         )
 
-    def feedback(self, query: str, id: str, action: str) -> FeedbackGiven:
+    def feedback(self, query: str, id: str, action: str) -> reports.FeedbackGiven:
         """Record whether a result helped: accepted, modified or dismissed; return the record."""
         return self._feedback.add(query, id, action)
 
-    def feedbacks(self, *, limit: int = 50) -> Feedbacks:
+    def feedbacks(self, *, limit: int = 50) -> reports.Feedbacks:
         """Return the caller's feedback in all tiers that can be read, newest first."""
         return self._feedback.newest(limit)
 
     def undo_feedback(
         self, number: int | None = None, *, tier: str | None = None
-    ) -> FeedbackGiven:
+    ) -> reports.FeedbackGiven:
         """Remove one feedback record, by its number, or the last one; return it.
 
         Each tier has its own numbers; without a tier, a number is one of the store's own database.
@@ -442,7 +425,7 @@ class Store:
         """
         return self.learned(profile).weights
 
-    def learned(self, profile: str | None = None) -> Learned:
+    def learned(self, profile: str | None = None) -> reports.Learned:
         """Return a profile's weights as feedback has moved them, with the counts behind them."""
         return self._feedback.learned(profile)
 
@@ -457,7 +440,7 @@ class Store:
         """Let the weights follow feedback again; False where they did already."""
         return self._context.tables.feedback.thaw()
 
-    def hits(self, *, since: When | None = None) -> Hits:
+    def hits(self, *, since: When | None = None) -> reports.Hits:
         """Return how many hits each source found, by hour, since a moment or in all.
 
         Searches of profiles with the stage `count_hits` are counted; a server counts every search.
@@ -560,7 +543,7 @@ class Store:
         agent: str | None = None,
         limit: int = 50,
         offset: int = 0,
-    ) -> list[Session]:
+    ) -> list[reports.Session]:
         """Return the sessions whose messages the caller may see, the most recent first."""
         from scrubjay.storage.sql.messages import SqlMessages
 
@@ -601,17 +584,17 @@ class Store:
         state: str | None = None,
         collection: str | None = None,
         namespace: str | None = None,
-    ) -> list[Covered]:
+    ) -> list[reports.Covered]:
         """Return every file that `ingest` met, by path: indexed, skipped or failed, and why."""
         return self._context.folders.coverage(state, collection, namespace)
 
     # -- collections and users ----------------------------------------------------------------
 
-    def collections(self) -> list[Collection]:
+    def collections(self) -> list[reports.Collection]:
         """Return the collections, by name."""
         return self._context.folders.collections()
 
-    def create_collection(self, name: str) -> Collection:
+    def create_collection(self, name: str) -> reports.Collection:
         """Create a shared collection; the caller becomes its owner."""
         return self._share.create_collection(name)
 
@@ -665,7 +648,7 @@ class Store:
         """Stop searching a connected tier."""
         self._context.tiers.disconnect(name)
 
-    def tiers(self) -> list[TierState]:
+    def tiers(self) -> list[reports.TierState]:
         """Return every database of the store, the highest tier first, and why one cannot be read."""
         return self._context.tiers.states(self._context.sees)
 
@@ -673,7 +656,7 @@ class Store:
 
     def backup(
         self, path: Path, *, force: bool = False, progress: Progress | None = None
-    ) -> BackedUp:
+    ) -> reports.BackedUp:
         """Copy the whole store into another file, as it is now, while others go on writing.
 
         The copy is a store with vectors, links, feedback, history and API keys. An existing file is
@@ -693,7 +676,7 @@ class Store:
         force: bool = False,
         prune: bool = False,
         progress: FileProgress | None = None,
-    ) -> Exported:
+    ) -> reports.Exported:
         """Write memories into a folder, one Markdown file each; a second run writes only changes.
 
         A file that is not an entry is refused, and an entry that was edited by hand is kept until it is
@@ -713,7 +696,7 @@ class Store:
         session: str | None = None,
         force: bool = False,
         progress: FileProgress | None = None,
-    ) -> Exported:
+    ) -> reports.Exported:
         """Write memories as JSON lines, into a file or a stream."""
         filters = Filters(namespace, None, collection, topics, types, session=session)
         return self._transfer.export_jsonl(to, filters, force, progress)
@@ -725,7 +708,7 @@ class Store:
         collection: str | None = None,
         dry_run: bool = False,
         progress: FileProgress | None = None,
-    ) -> Imported:
+    ) -> reports.Imported:
         """Import entries: folders of Markdown files, `.md` and `.jsonl` files, streams of JSON lines.
 
         Each is checked and stored as `add` does, an existing id is replaced, and a wrong entry does not
@@ -735,7 +718,7 @@ class Store:
 
     # -- models, background work, replicas ----------------------------------------------------
 
-    def status(self) -> Status:
+    def status(self) -> reports.Status:
         """Return counts, models, what is pending, sizes."""
         return self._insight.status()
 
@@ -767,7 +750,7 @@ class Store:
         session: str | None = None,
         retry: bool = False,
         progress: Progress | None = None,
-    ) -> Extracted:
+    ) -> reports.Extracted:
         """Extract facts from waiting messages now, with the generator, and report what came of it.
 
         With `retry`, also from messages that were given up. Unavailable without a generator.
@@ -783,7 +766,7 @@ class Store:
             raise Unavailable(why_not)
         return reranker.calibrate()
 
-    def servers(self) -> tuple[ServerState, ...]:
+    def servers(self) -> tuple[reports.ServerState, ...]:
         """Return the state of each replica: how many changes it lacks, and why."""
         return self._context.replicas().states()
 
@@ -793,7 +776,7 @@ class Store:
         *,
         drop: bool = False,
         progress: Progress | None = None,
-    ) -> Reindexed:
+    ) -> reports.Reindexed:
         """Rebuild indexes from the records: words, vectors, graph, or all of them.
 
         A replica is sent everything again; `left` is what it does not have yet. With `drop`, a replica

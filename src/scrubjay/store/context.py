@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from scrubjay.config import TierSetting, check_chunk_sizes, check_short_turn
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.search import profiles
 from scrubjay.search.pipeline import Kit, Tier
 from scrubjay.search.profiles import Profile
 from scrubjay.sharing.permissions import Permissions, check_user
 from scrubjay.sharing.tiers.files import open_own
 from scrubjay.sharing.tiers.lookup import TierLookup
-from scrubjay.storage.sql.records import SqlHistory
-from scrubjay.text.urls import parse_replica_urls
+from scrubjay.storage.sql.records import SqlHistory, project_namespaces
+from scrubjay.text.urls import NO_REPLICAS, parse_replica_urls
 from scrubjay.times import system_clock
 from scrubjay.types import Filters, Scope
 
@@ -111,22 +112,16 @@ class Context:
         self._reranker, self.generator = reranker, generator
         self._kits: dict[bool, Kit] = {}
         if not all(chosen is None or isinstance(chosen, bool) for chosen in (reranker, generator)):
-            self._check_models()
-
-    def _check_models(self) -> None:
-        """Report a wrong argument now, and not at the first search that needs the model."""
-        try:
-            _ = self.models
-        except BaseException:
-            self.db.close()
-            raise
+            try:  # report a wrong argument now, and not at the first search that needs the model
+                _ = self.models
+            except BaseException:
+                self.close()
+                raise
 
     def scope(self, filters: Filters) -> Scope:
         return self.permissions.narrowed(filters)
 
     def share_models(self, models: SharedModels) -> None:
-        from scrubjay.search import profiles
-
         self.shared_models = models
         try:
             profile = profiles.get(self.profile)
@@ -139,8 +134,6 @@ class Context:
 
     def _of_project(self, prefix: str) -> Sequence[str]:
         """Return the namespaces that begin with a prefix, in every database that may be searched."""
-        from scrubjay.storage.sql.records import project_namespaces
-
         databases = [self.db]
         if self.tiers.named:
             databases = [
@@ -220,8 +213,6 @@ class Context:
 
     @lazy
     def history(self) -> SqlHistory:
-        from scrubjay.storage.sql.records import SqlHistory
-
         return SqlHistory(self.db)
 
     @lazy
@@ -229,13 +220,8 @@ class Context:
         from scrubjay.conversations.extraction.facts import Facts
         from scrubjay.storage.sql.extractions import SqlSpans
 
-        return Facts(
-            self.shelf,
-            SqlSpans(self.db),
-            self.history,
-            self.tables.keyword,
-            self.tables.copies,
-        )
+        spans, tables = SqlSpans(self.db), self.tables
+        return Facts(self.shelf, spans, self.history, tables.keyword, tables.copies)
 
     @lazy
     def extraction_worker(self) -> ExtractionWorker:
@@ -253,13 +239,8 @@ class Context:
             raise Unavailable(
                 f"{why_not}; without a generator no facts are extracted, and each message is a memory"
             )
-        return Extraction(
-            SqlExtractions(self.db),
-            self.facts,
-            generator,
-            self.permissions.changes,
-            self.embedding.wake,
-        )
+        queue, changes = SqlExtractions(self.db), self.permissions.changes
+        return Extraction(queue, self.facts, generator, changes, self.embedding.wake)
 
     def extract_later(self) -> None:
         """Let a generator read new messages once they settle; a search reports a wrong setting."""
@@ -276,14 +257,11 @@ class Context:
         if self.tables.replicas is not None:
             return self.tables.replicas
         from scrubjay.storage.replicas.replicas import Replicas
-        from scrubjay.text.urls import NO_REPLICAS
 
         return Replicas(self.db, NO_REPLICAS)
 
     def _walks_links(self) -> bool:
         """True when the store's own profile walks links; the first search reports a wrong name."""
-        from scrubjay.search import profiles
-
         try:
             return profiles.get(self.profile).uses("graph")
         except (InvalidInput, NotFound):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import Kit, flat
 from scrubjay.search.profiles import Profile
+from scrubjay.search.stages.signals import adapted, gathered, rate, shift
 from scrubjay.sharing.tiers.lookup import ask, no_memory
+from scrubjay.storage.sql.feedback import SqlFeedback
 from scrubjay.store.context import Context
 from scrubjay.store.read import check_count
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.times import micros
-
-if TYPE_CHECKING:
-    from scrubjay.storage.sql.feedback import SqlFeedback
-    from scrubjay.types.reports import FeedbackGiven, Feedbacks, Learned
+from scrubjay.types.reports import FeedbackGiven, Feedbacks, Learned
 
 FEEDBACK = ("accepted", "modified", "dismissed")
 _LEARNS, _SIGNALS = "adaptive", "signals"
@@ -64,8 +63,6 @@ class Feedback:
         return tier, tables.feedback
 
     def newest(self, limit: int) -> Feedbacks:
-        from scrubjay.types.reports import Feedbacks
-
         check_count("limit", limit)
         given: list[FeedbackGiven] = []
         unasked: list[str] = []
@@ -92,12 +89,9 @@ class Feedback:
         return removed._replace(tier=name)
 
     def reset(self, tier: str | None) -> int:
-        where = tier or self._tiers.own.tier.name
-        return self._of_tier(where)[1].reset()
+        return self._of_tier(tier or self._tiers.own.tier.name)[1].reset()
 
     def freeze(self, profile: str | None) -> float:
-        from scrubjay.search.stages.signals import gathered, shift
-
         chosen = profiles.get(profile or self._context.profile)
         if not chosen.uses(_LEARNS):
             chosen = profiles.get(_LEARNER)
@@ -115,9 +109,6 @@ class Feedback:
         return kit._replace(feedback=self._own)
 
     def learned(self, profile: str | None) -> Learned:
-        from scrubjay.search.stages.signals import adapted, gathered, rate, shift
-        from scrubjay.types.reports import Learned
-
         chosen = profiles.get(profile or self._context.profile)
         kit = self._kit(chosen)
         tally, frozen, damaged = gathered(kit)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, Unavailable
-
-if TYPE_CHECKING:
-    from scrubjay.storage.sql.overview import Gauges
-    from scrubjay.store.context import Context
-    from scrubjay.types import Filters
-    from scrubjay.types.map import Map
-    from scrubjay.types.reports import Status
+from scrubjay.storage.sql.overview import Gauges, gauges
+from scrubjay.store.context import Context
+from scrubjay.types import Filters
+from scrubjay.types.map import Map
+from scrubjay.types.reports import Status
 
 _MOST_POINTS = 100_000
 
@@ -27,15 +24,9 @@ class Insight:
         from scrubjay.insight.status import drawing, named, status
 
         context = self._context
-        given = sum(context.tables.feedback.tally())
-        state = status(
-            context.path,
-            context.db,
-            context.tables.records,
-            context.embedding,
-            context.sees,
-            given,
-        )
+        records, given = context.tables.records, sum(context.tables.feedback.tally())
+        own = (context.path, context.db, records, context.embedding)
+        state = status(*own, context.sees, given)
         counted = context.hit_counts.report()
         reranker, generator = named(lambda: context.models, context.embedding)
         return state._replace(
@@ -49,8 +40,6 @@ class Insight:
 
     def gauges(self) -> Gauges:
         """Return counts of rows for metrics; needs no model and no replica."""
-        from scrubjay.storage.sql.overview import gauges
-
         return gauges(self._context.db)
 
     def map(self, query: str | None, limit: int, points: bool, filters: Filters) -> Map:
@@ -67,7 +56,6 @@ class Insight:
             raise Unavailable(f"no map can be drawn: {context.embedding.ready()[1]}")
         context.embedding.prepare_search()
         from scrubjay.insight.map.draw import landing_of
-        from scrubjay.types.map import Map
 
         drawn = context.maps.drawn(scope, embedder.name, limit)
         landing, why_not = None, ""

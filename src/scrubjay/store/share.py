@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.sharing.permissions import check_user
+from scrubjay.storage.sql.collections import SharedCollection
+from scrubjay.store.context import Context
+from scrubjay.store.read import Reader
 from scrubjay.text.validation import check_name
 from scrubjay.times import micros
 from scrubjay.types import OWNER, READER, ROLES, WRITER, Memory, Scope
-
-if TYPE_CHECKING:
-    from scrubjay.storage.sql.collections import SharedCollection
-    from scrubjay.store.context import Context
-    from scrubjay.store.read import Reader
-    from scrubjay.types.reports import Collection
+from scrubjay.types.reports import Collection
+from scrubjay.write.remember import new_id, write_memory
 
 
 class Share:
@@ -84,8 +82,6 @@ class Share:
             )
 
     def publish(self, id: str, name: str) -> Memory:
-        from scrubjay.write.remember import new_id, write_memory
-
         self._context.embedding.activate()
         with self._records.transaction():
             memory = self._read.get_all([id])[0]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from scrubjay.errors import InvalidInput
 from scrubjay.store.context import Context
+from scrubjay.store.write import Writer
 from scrubjay.types import SHARED_PREFIX, Filters, Memory, Scope
-
-if TYPE_CHECKING:
-    from scrubjay.store.write import Writer
-    from scrubjay.types.reports import BackedUp, Exported, Imported
+from scrubjay.types.reports import BackedUp, Exported, Imported
 
 Path = str | os.PathLike[str]
 Progress = Callable[[int, int, str], None]
@@ -31,7 +29,6 @@ class Transfer:
     ) -> BackedUp:
         from scrubjay.storage.sqlite.backup import back_up
         from scrubjay.storage.sqlite.connection import SqliteDatabase
-        from scrubjay.types.reports import BackedUp
 
         place, db, user = _absolute(path), self._context.db, self._context.permissions.user
         if user is not None:
@@ -61,7 +58,6 @@ class Transfer:
     def export_jsonl(
         self, to: Path | TextIO, filters: Filters, force: bool, progress: Progress | None
     ) -> Exported:
-        from scrubjay.types.reports import Exported
         from scrubjay.write.import_export.export import write_lines
         from scrubjay.write.import_export.format import to_line
 
@@ -85,17 +81,10 @@ class Transfer:
         dry_run: bool,
         progress: Progress | None,
     ) -> Imported:
-        from scrubjay.write.import_export.import_entries import (
-            EntryImport,
-            Rights,
-            are_counted,
-            checked_sources,
-            entries_in,
-            files_in,
-        )
+        from scrubjay.write.import_export import import_entries as entries
 
-        files = files_in(checked_sources(sources))
-        total = len(files) if are_counted(files) else 0
+        files = entries.files_in(entries.checked_sources(sources))
+        total = len(files) if entries.are_counted(files) else 0
         sees = self._context.sees
         shares = bool(self._context.tables.people.visible(sees))
 
@@ -103,12 +92,12 @@ class Transfer:
             return self._write.placed(self._moved(given, namespace, collection), shares)
 
         changes = self._context.permissions.changes
-        rights = Rights(sees, changes, placed, self._write.separate_copies)
+        rights = entries.Rights(sees, changes, placed, self._write.separate_copies)
         if not dry_run:
             self._context.embedding.activate()
-        run = EntryImport(self._context.shelf, rights, rehearsal=dry_run)
+        run = entries.EntryImport(self._context.shelf, rights, rehearsal=dry_run)
         count = 0
-        for count, entry in enumerate(entries_in(files), 1):
+        for count, entry in enumerate(entries.entries_in(files), 1):
             if progress:
                 progress(count - 1, total, entry.where)
             run.take(entry)

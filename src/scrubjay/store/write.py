@@ -10,6 +10,9 @@ from scrubjay.store.context import Context
 from scrubjay.store.read import Reader
 from scrubjay.times import micros
 from scrubjay.types import SHARED_PREFIX, WRITER, Memories, Memory, Stored
+from scrubjay.write.document_links import resolve_later
+from scrubjay.write.fields import check_strength, draft, topics_of
+from scrubjay.write.remember import remember, update_times, write_memory
 
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is short: other processes write, too
@@ -25,9 +28,6 @@ class Writer:
         self._read = reader
 
     def add_many(self, memories: Iterable[Mapping[str, Any] | Memory]) -> Stored:
-        from scrubjay.write.fields import draft
-        from scrubjay.write.remember import remember
-
         stored: list[Memory] = []
         known: list[str] = []
         self._context.embedding.activate()
@@ -68,9 +68,6 @@ class Writer:
         return Stored(stored, known)
 
     def update(self, id: str, changes: Mapping[str, Any]) -> Memory:
-        from scrubjay.write.fields import draft
-        from scrubjay.write.remember import update_times, write_memory
-
         with self._tables.records.transaction():
             now = self._context.clock()
             before = self.to_change([id])[0]._replace(links=())
@@ -105,8 +102,6 @@ class Writer:
             return before if wanted == before.type else self.update(id, {"type": wanted})
 
     def rename_topic(self, old: str, new: str) -> int:
-        from scrubjay.write.fields import topics_of
-
         names = [topics_of([old]), topics_of([new])]
         if not all(names):
             raise InvalidInput(
@@ -121,8 +116,6 @@ class Writer:
         return renamed
 
     def forget(self, id: str | Iterable[str]) -> int:
-        from scrubjay.write.document_links import resolve_later
-
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
         with self._tables.records.transaction():
             found = self.to_change(ids)
@@ -141,8 +134,6 @@ class Writer:
         return [memory for memory in found.values() if memory.id not in ids]
 
     def link(self, a: str, b: str, strength: float, kind: str) -> None:
-        from scrubjay.write.fields import check_strength
-
         check_strength(strength)
         if a == b:
             raise InvalidInput(f"{a} cannot be linked to itself; give two different ids")
