@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from scrubjay.errors import Unavailable
 from scrubjay.storage.database import Database
@@ -11,8 +11,7 @@ from scrubjay.storage.falkordb.replica import plain
 from scrubjay.storage.replicas.breaker import Breaker
 from scrubjay.storage.replicas.outbox import GRAPH
 from scrubjay.storage.sql.graph import SqlGraph, rank_neighbors, walk_links
-from scrubjay.storage.sql.scope import allowed_values, visible_namespaces
-from scrubjay.times import micros
+from scrubjay.storage.sql.scope import comparisons, unset, visible_namespaces
 from scrubjay.types import Neighbor, Scope
 
 # The server prints 15 digits of a number, and a double has up to 17: of two equal paths, one would be
@@ -82,33 +81,24 @@ def where(scope: Scope, db: Database) -> tuple[str, dict[str, object]]:
     conditions: list[str] = []
     arguments: dict[str, object] = {}
 
-    def bind(condition: str, name: str, value: object) -> None:
-        conditions.append(condition)
-        arguments[name] = value
+    def bound(value: object) -> str:
+        arguments[name := f"value{len(arguments)}"] = value
+        return f"${name}"
 
-    def one_of(condition: str, name: str, values: Iterable[str] | None) -> None:
-        if values is not None:
-            bind(condition, name, list(map(plain, values)))
-
-    one_of("m.namespace IN $namespaces", "namespaces", visible_namespaces(scope, db))
-    one_of("m.id IN $ids", "ids", scope.ids)
-    one_of("NOT m.type IN $not_types", "not_types", scope.not_types)
-    for field, values in allowed_values(scope).items():
-        one_of(f"m.{field} IN ${field}", field, values)
-    if scope.topics is not None:
-        topics = map(db.codec.token, scope.topics)
-        one_of("any(topic IN m.topics WHERE topic IN $topics)", "topics", topics)
-    if scope.since is not None:
-        bind("m.created_us >= $since", "since", micros(scope.since))
-    if scope.until is not None:
-        bind("m.created_us <= $until", "until", micros(scope.until))
-    if scope.valid_us is not None:
-        bind("(m.valid_from_us IS NULL OR m.valid_from_us <= $valid)", "valid", scope.valid_us)
-        conditions.append("(m.valid_until_us IS NULL OR m.valid_until_us > $valid)")
+    namespaces = visible_namespaces(scope, db)
+    visible = () if namespaces is None else (("namespace", "IN", namespaces),)
+    for field, sign, value in (*visible, *comparisons(scope, db.codec)):
+        if isinstance(value, int):
+            conditions.append(f"({unset(field)}m.{field} {sign} {bound(value)})")
+            continue
+        values = bound(list(map(plain, value)))
+        if field == "topics":
+            conditions.append(f"any(topic IN m.topics WHERE topic IN {values})")
+        else:
+            conditions.append(f"{'NOT ' * (sign != 'IN')}m.{field} IN {values}")
     if scope.spoken is not None:
-        visible = "m.type <> 'message' OR m.created_us <= $settled"
+        shown = f"m.type <> 'message' OR m.created_us <= {bound(scope.spoken.settled_us)}"
         if scope.spoken.session is not None:
-            arguments["spoken"] = plain(scope.spoken.session)
-            visible += " OR m.session = $spoken"
-        bind(f"({visible})", "settled", scope.spoken.settled_us)
+            shown += f" OR m.session = {bound(plain(scope.spoken.session))}"
+        conditions.append(f"({shown})")
     return " AND ".join(conditions) or "true", arguments

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from qdrant_client.http.models import FieldCondition, Filter, MatchAny, MatchValue, Range
 
 from scrubjay.storage.database import Database
-from scrubjay.storage.sql.scope import allowed_values, visible_namespaces
-from scrubjay.times import micros
+from scrubjay.storage.sql.scope import comparisons, visible_namespaces
 from scrubjay.types import Scope
 
 # Instead of an empty field: checking for one is slower, and one more condition.
@@ -29,38 +28,29 @@ def of_these(field: str, values: Sequence[str]) -> FieldCondition:
 def filter_of(scope: Scope, store: str, db: Database) -> Filter | None:
     """Return the filter of a scope; None when it sees nothing. Memberships are read from the database."""
     must: list[FieldCondition | Filter] = [of_store(store)]
-    allowed = allowed_values(scope)
+    must_not: list[FieldCondition] = []
     namespaces = visible_namespaces(scope, db)
-    if namespaces is not None:
-        allowed["namespace"] = namespaces
-    if scope.topics is not None:
-        allowed["topics"] = [db.codec.token(topic) for topic in scope.topics]
-    for field, values in allowed.items():
-        if not values:
+    visible = () if namespaces is None else (("namespace", "IN", namespaces),)
+    for field, sign, value in (*visible, *comparisons(scope, db.codec)):
+        if isinstance(value, int):
+            must.append(_compared(field, sign, value))
+        elif sign == "IN" and not value:
             return None
-        must.append(of_these(field, values))
-    if scope.since is not None:
-        must.append(_from("created_us", micros(scope.since)))
-    if scope.until is not None:
-        must.append(_until("created_us", micros(scope.until)))
-    if scope.valid_us is not None:
-        must.append(_until("valid_from_us", scope.valid_us))
-        must.append(_from("valid_until_us", scope.valid_us))
+        elif value:
+            (must if sign == "IN" else must_not).append(of_these(field, value))
     if scope.spoken is not None:
-        visible: list[FieldCondition | Filter] = [
+        shown: list[FieldCondition | Filter] = [
             Filter(must_not=[of_these("type", ("message",))]),
-            _until("created_us", scope.spoken.settled_us),
+            _compared("created_us", "<=", scope.spoken.settled_us),
         ]
         if scope.spoken.session is not None:
-            visible.append(of_these("session", (scope.spoken.session,)))
-        must.append(Filter(should=[*visible]))
-    must_not = [of_these("type", scope.not_types)] if scope.not_types else None
-    return Filter(must=[*must], must_not=[*must_not] if must_not else None)
+            shown.append(of_these("session", (scope.spoken.session,)))
+        must.append(Filter(should=[*shown]))
+    return Filter(must=[*must], must_not=[*must_not] or None)
 
 
-def _from(field: str, us: int) -> FieldCondition:
-    return FieldCondition(key=field, range=Range(gte=us - _TOLERANCE_US))
-
-
-def _until(field: str, us: int) -> FieldCondition:
-    return FieldCondition(key=field, range=Range(lte=us + _TOLERANCE_US))
+def _compared(field: str, sign: str, us: int) -> FieldCondition:
+    until = Range(lte=us + _TOLERANCE_US)
+    return FieldCondition(
+        key=field, range=until if sign == "<=" else Range(gte=us - _TOLERANCE_US)
+    )

@@ -109,47 +109,46 @@ class SqlTable:
             return db.execute(statement, arguments).rowcount
 
 
-def allowed_values(scope: Scope) -> dict[str, Sequence[str]]:
-    """Return the values that a scope allows, by field; SQL, Qdrant and Cypher filter by these alike."""
-    values = {
+def comparisons(scope: Scope, codec: Codec) -> list[tuple[str, str, Any]]:
+    """Return what a scope asks of fields, as field, sign and value; SQL, Qdrant and Cypher filter by
+    these alike. Namespaces, messages and words are not among them."""
+    alone = {
         "collection": scope.collection,
         "session": scope.session,
         "owner": scope.owner,
         "agent": scope.agent,
         "domain_label": None if scope.domain is None else fold_label(scope.domain),
     }
-    allowed: dict[str, Sequence[str]] = {} if scope.types is None else {"type": scope.types}
-    return allowed | {field: (value,) for field, value in values.items() if value is not None}
+    found: list[tuple[str, str, Any]] = [
+        ("id", "IN", scope.ids),
+        ("type", "IN", scope.types),
+        ("type", "NOT IN", scope.not_types),
+        *((field, "IN", None if value is None else (value,)) for field, value in alone.items()),
+        ("topics", "IN", None if scope.topics is None else [*map(codec.token, scope.topics)]),
+        ("created_us", ">=", None if scope.since is None else micros(scope.since)),
+        ("created_us", "<=", None if scope.until is None else micros(scope.until)),
+        ("valid_from_us", "<=", scope.valid_us),
+        ("valid_until_us", ">", scope.valid_us),
+    ]
+    return [asked for asked in found if asked[2] is not None]
 
 
 def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
     """Return a condition on `memories AS m` and its arguments; "TRUE" when the scope sees everything."""
     visible, arguments = namespace_condition(scope, "m.namespace")
     conditions = [] if visible == EVERYTHING else [visible]
-
-    def one_of(condition: str, values: Sequence[str] | None) -> None:
-        if values is not None:
-            filled = padded(values)
-            conditions.append(f"{condition} ({marks(filled)})")
+    for field, sign, value in comparisons(scope, db.codec):
+        if isinstance(value, int):
+            conditions.append(f"({unset(field)}m.{field} {sign} ?)")
+            arguments.append(value)
+        elif field == "topics":
+            among = f"SELECT memory FROM topics WHERE topic IN ({marks(value)})"
+            conditions.append(f"m.n IN ({among})")
+            arguments.extend(value)
+        else:
+            filled = padded(value)
+            conditions.append(f"m.{field} {sign} ({marks(filled)})")
             arguments.extend(filled)
-
-    one_of("m.id IN", scope.ids)
-    one_of("m.type NOT IN", scope.not_types)
-    for field, values in allowed_values(scope).items():
-        one_of(f"m.{field} IN", values)
-    if scope.topics is not None:
-        conditions.append(
-            f"m.n IN (SELECT memory FROM topics WHERE topic IN ({marks(scope.topics)}))"
-        )
-        arguments.extend(map(db.codec.token, scope.topics))
-    for sign, time in ((">=", scope.since), ("<=", scope.until)):
-        if time is not None:
-            conditions.append(f"m.created_us {sign} ?")
-            arguments.append(micros(time))
-    if scope.valid_us is not None:
-        conditions.append("(m.valid_from_us IS NULL OR m.valid_from_us <= ?)")
-        conditions.append("(m.valid_until_us IS NULL OR m.valid_until_us > ?)")
-        arguments += (scope.valid_us, scope.valid_us)
     if scope.spoken is not None:
         conditions.append(_VISIBLE_MESSAGE)
         arguments += scope.spoken
@@ -161,6 +160,11 @@ def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
         )
         arguments += (*held.arguments, *itself.arguments)
     return " AND ".join(conditions) or EVERYTHING, arguments
+
+
+def unset(field: str) -> str:
+    """Return the part of a condition that accepts a memory without a time, which only validity lacks."""
+    return "" if field == "created_us" else f"m.{field} IS NULL OR "
 
 
 def namespace_condition(scope: Scope, column: str) -> tuple[str, list[object]]:
