@@ -11,7 +11,7 @@ import pytest
 from clocks import NOON
 from numpy.typing import NDArray
 
-from scrubjay.storage.database import Database, KeywordIndex
+from scrubjay.storage.database import Database
 from scrubjay.storage.falkordb.client import FalkorServer
 from scrubjay.storage.falkordb.graph import FalkorGraph
 from scrubjay.storage.falkordb.replica import FalkorReplica
@@ -22,6 +22,7 @@ from scrubjay.storage.qdrant.vectors import QdrantVectors
 from scrubjay.storage.replicas.outbox import Outbox, ReplicaRecord, ReplicaSource
 from scrubjay.storage.replicas.worker import ReplicaWorker
 from scrubjay.storage.sql.graph import SqlGraph
+from scrubjay.storage.sql.keyword_ranking import KeywordIndex
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
 from scrubjay.storage.sqlite.connection import SqliteDatabase

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from scrubjay.models.breaker import Notes
     from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator, GuardedReranker
     from scrubjay.search.explanation import Explanation
-    from scrubjay.storage.database import KeywordIndex
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.feedback import SqlFeedback
     from scrubjay.storage.sql.files import SqlFiles
     from scrubjay.storage.sql.graph import SqlGraph
+    from scrubjay.storage.sql.keyword_ranking import KeywordIndex
     from scrubjay.storage.sql.messages import SqlTimeline
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.storage.sql.scope import SqlValidity

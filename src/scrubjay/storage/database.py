@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
@@ -17,10 +17,11 @@ from scrubjay.storage.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from scrubjay.storage.codec import Codec
+    from scrubjay.storage.sql.keyword_ranking import KeywordIndex
     from scrubjay.storage.sql.mirror import Mirror
     from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.storage.sql.words import SqlWords
-    from scrubjay.types import RankedList, Scope, Term
+    from scrubjay.types import Term
 
 
 class Cursor(Protocol):
@@ -45,24 +46,6 @@ class Connection(Protocol):
 
     def executemany(self, statement: str, several: Iterable[Sequence[Any]], /) -> object:
         """Run one statement for each list of arguments; no two may replace the same row."""
-
-
-class KeywordIndex(Protocol):
-    """Finds memories by word (SQLite: FTS5, Postgres: BM25 in SQL), in a scope; higher scores are better."""
-
-    def search(
-        self,
-        terms: Sequence[Term],
-        scope: Scope,
-        limit: int,
-        weights: Mapping[str, float],
-        *,
-        every_first: bool = True,
-    ) -> RankedList:
-        """Return the memories that contain any term, best first; by default those with all terms first."""
-
-    def rarity(self, term: Term) -> float:
-        """Return how rare a term is: how many memories lack it for each one that contains it."""
 
 
 # Stores a number under a key of `meta`.

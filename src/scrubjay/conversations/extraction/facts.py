@@ -21,9 +21,9 @@ from scrubjay.write.fields import draft
 from scrubjay.write.remember import new_id, remember, write_memory
 
 if TYPE_CHECKING:
-    from scrubjay.storage.database import KeywordIndex
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.extractions import SqlSpans
+    from scrubjay.storage.sql.keyword_ranking import KeywordIndex
     from scrubjay.storage.sql.records import SqlHistory
     from scrubjay.write.context import WriteContext
 

@@ -27,7 +27,7 @@ from scrubjay.types import RankedList, Term, Variant
 
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedGenerator
-    from scrubjay.storage.database import KeywordIndex
+    from scrubjay.storage.sql.keyword_ranking import KeywordIndex
 
 _KIND = "expansion"
 # Limits of `borrow_words`.

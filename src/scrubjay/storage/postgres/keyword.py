@@ -16,23 +16,10 @@ from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Database
 from scrubjay.storage.postgres import words
 from scrubjay.storage.postgres.words import COUNTED, Indexed, indexed, run_query, tsquery
-from scrubjay.storage.sql import keyword_ranking
-from scrubjay.storage.sql.keyword_ranking import (
-    FIELDS,
-    K1,
-    MOST_TIES,
-    B,
-    Scores,
-    best_of,
-    complete_first,
-    fts5_idf,
-    idf,
-    parts_of_the_unknown,
-    rarity_of,
-    selects,
-)
+from scrubjay.storage.sql import keyword_ranking as ranking
+from scrubjay.storage.sql.keyword_ranking import FIELDS, K1, B, fts5_idf, idf, rarity_of
 from scrubjay.storage.sql.scope import EVERYTHING, where
-from scrubjay.types import RankedList, Scope, Term
+from scrubjay.types import Scope, Term
 
 _HELD = "(w.main @@ ?::tsquery OR w.ident @@ ?::tsquery)"
 _OTHER = "(o.main @@ ?::tsquery OR o.ident @@ ?::tsquery)"
@@ -60,64 +47,47 @@ FEW = 1_000  # memories; ranking them all takes no longer than another round tri
 _CLOSE = 2e-6  # scores that differ by less may be equal
 _MAX_CACHED = 10_000
 
-Scored = tuple[int, float, int]  # a memory, its score, and how many of the terms it contains
+_Row = tuple[int, float, int]  # a memory, its score, and how many of the terms it contains
 
 
-class PostgresKeyword:
+class PostgresKeyword(ranking.KeywordIndex):
     """The keyword index of one schema."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self._commit = -1
         self._counted: dict[tuple[str | None, Term | None], int] = {}
 
-    def search(
-        self,
-        terms: Sequence[Term],
-        scope: Scope,
-        limit: int,
-        weights: Mapping[str, float],
-        *,
-        every_first: bool = True,
-    ) -> RankedList:
-        if not terms:
-            return RankedList("keyword")
-        if self._db.in_write:
-            self._db.write_gathered()
-        with self._db.read() as db:
-            counts = self._counts(db)
-            index = counts.indexed
-            mean = index.tokens / index.memories if index.tokens else 1.0
-            bm25 = _Bm25(db, self._db.codec, weights, mean)
-            query = _Query(db, self._db, _in_scope(scope, self._db), bm25, limit)
-            terms = parts_of_the_unknown(query.finds, terms)
-            small = index.memories <= keyword_ranking.SMALL_STORE
-            memories, held = index.memories, counts.held(terms)
-            many = sum(held) > keyword_ranking.MANY
-            if scope.reader is not None and not (many and selects(scope)):
-                # As in SQLite: otherwise scores would reveal what others have stored.
-                small, memories = True, counts.seen(scope.reader)
-                held = counts.held(terms, scope.reader)
-            if small:
-                idfs = [idf(rarity_of(memories, count)) for count in held]
-                scores, complete = _score_small(query, terms, idfs)
-            else:
-                scores, complete, idfs = _score_large(query, terms, counts, every_first)
-            ranked = complete_first(scores, complete) if every_first else list(scores.items())
-            return best_of(db, ranked, limit, idfs)
+    def _score(self, db: Connection, query: ranking.KeywordQuery) -> ranking.Scored:
+        scope = query.scope
+        counts = self._counts(db)
+        index = counts.indexed
+        mean = index.tokens / index.memories if index.tokens else 1.0
+        bm25 = _Bm25(db, self._db.codec, query.weights, mean)
+        asked = _Query(db, self._db, _in_scope(scope, self._db), bm25, query.limit)
+        terms = ranking.parts_of_the_unknown(asked.finds, query.terms)
+        small = index.memories <= ranking.SMALL_STORE
+        memories, held = index.memories, counts.held(terms)
+        many = sum(held) > ranking.MANY
+        if scope.reader is not None and not (many and ranking.selects(scope)):
+            # As in SQLite: otherwise scores would reveal what others have stored.
+            small, memories = True, counts.seen(scope.reader)
+            held = counts.held(terms, scope.reader)
+        if small:
+            return _score_small(asked, terms, [idf(rarity_of(memories, n)) for n in held])
+        return _score_large(asked, terms, counts, query.every_first)
 
     def rarity(self, term: Term) -> float:
-        if self._db.in_write:
-            self._db.write_gathered()
         with self._db.read() as db:
             counts = self._counts(db)
             return idf(rarity_of(counts.indexed.memories, counts.held([term])[0]))
 
     def _counts(self, db: Connection) -> _Counts:
         """Return the counts cached since the last commit; inside a write, none."""
-        index = indexed(db)
         if self._db.in_write:
-            return _Counts(db, self._db, index, {})
+            self._db.write_gathered()
+            return _Counts(db, self._db, indexed(db), {})
+        index = indexed(db)
         if index.commit != self._commit or len(self._counted) > _MAX_CACHED:
             # A new dict: another thread may still fill the old one with older counts.
             self._counted, self._commit = {}, index.commit
@@ -231,7 +201,7 @@ class _Bm25(NamedTuple):
 
     def score(
         self, runs: Sequence[_Run], candidates: Clause, taken: Clause, *, each_form: bool
-    ) -> list[Scored]:
+    ) -> list[_Row]:
         """Score the parts `w` that meet a condition; of a term's forms each counts, or only the best.
 
         All parts of a memory that contain a run must meet it. Runs are in the order of terms.
@@ -285,9 +255,7 @@ def _weights_array(unlabelled: float, ahead: float, second: float, first: float)
     return f"'{{{unlabelled},{ahead},{second},{first}}}'::real[]"
 
 
-def _score_small(
-    query: _Query, terms: Sequence[Term], idfs: Sequence[float]
-) -> tuple[Scores, set[int]]:
+def _score_small(query: _Query, terms: Sequence[Term], idfs: Sequence[float]) -> ranking.Scored:
     """Rank by our own weights; of several forms of a term, the best counts."""
     runs = [
         _Run(at, run, weight)
@@ -295,12 +263,13 @@ def _score_small(
         for run in term.any_of
     ]
     rows = query.bm25.score(runs, query.holding(terms), _ALL, each_form=False)
-    return {n: score for n, score, _ in rows}, {n for n, _, held in rows if held == len(terms)}
+    complete = {n for n, _, held in rows if held == len(terms)}
+    return ranking.Scored({n: score for n, score, _ in rows}, complete, idfs)
 
 
 def _score_large(
     query: _Query, terms: Sequence[Term], counts: _Counts, every_first: bool
-) -> tuple[Scores, set[int], list[float]]:
+) -> ranking.Scored:
     """Rank as FTS5 does: each form of a term has its own weight, and all of them count."""
     forms = [(at, run) for at, term in enumerate(terms) for run in term.any_of]
     of_form = counts.held([Term((run,)) for _, run in forms])
@@ -324,17 +293,17 @@ def _score_large(
     complete = {n for n, _, count in rows if count == wanted}
     if len(complete) >= query.limit:
         rows = [row for row in rows if row[0] in complete]
-    return {n: score for n, score, _ in rows}, complete, idfs
+    return ranking.Scored({n: score for n, score, _ in rows}, complete, idfs)
 
 
 def _rank(
     query: _Query, terms: Sequence[Term], runs: Sequence[_Run], held: Sequence[int], wanted: int
-) -> list[Scored]:
+) -> list[_Row]:
     """Rank the fewest memories that must include the best."""
     rarest_first = sorted(range(len(terms)), key=held.__getitem__)
     in_order = [terms[at] for at in rarest_first]
     limit = query.limit
-    taken = Clause(_BEST, (wanted, limit - 1, limit + MOST_TIES))
+    taken = Clause(_BEST, (wanted, limit - 1, limit + ranking.MOST_TIES))
     if sum(held) <= FEW:
         return query.bm25.score(runs, query.holding(terms), taken, each_form=True)
     if len(terms) == wanted > 1 and held[rarest_first[0]] >= limit:

@@ -10,10 +10,12 @@ weighed by ln(1 + (N - n + 0.5) / (n + 0.5)), which is never zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from math import log
+from typing import NamedTuple
 
-from scrubjay.storage.database import Connection
+from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.scope import in_parts
 from scrubjay.types import RankedList, Row, Scope, Term
 
@@ -29,6 +31,57 @@ _LIFT = 0.001  # keeps the order of raised memories
 _MIN_LIFT = 2e-6  # more than two scores may differ by and still be equal
 
 Scores = dict[int, float]
+
+
+class KeywordQuery(NamedTuple):
+    """One search by word."""
+
+    terms: Sequence[Term]
+    scope: Scope
+    limit: int
+    weights: Mapping[str, float]
+    every_first: bool
+
+
+class Scored(NamedTuple):
+    """Scores of memories, those that contain every term, and the weight of each term."""
+
+    scores: Scores
+    complete: set[int]
+    idfs: Sequence[float]
+
+
+class KeywordIndex(ABC):
+    """Finds memories by word (SQLite: FTS5, Postgres: BM25 in SQL), in a scope; higher scores are better."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def search(
+        self,
+        terms: Sequence[Term],
+        scope: Scope,
+        limit: int,
+        weights: Mapping[str, float],
+        *,
+        every_first: bool = True,
+    ) -> RankedList:
+        """Return the memories that contain any term, best first; by default those with all terms first."""
+        if not terms:
+            return RankedList("keyword")
+        with self._db.read() as db:
+            query = KeywordQuery(terms, scope, limit, weights, every_first)
+            scores, complete, idfs = self._score(db, query)
+            ranked = complete_first(scores, complete) if every_first else list(scores.items())
+            return best_of(db, ranked, limit, idfs)
+
+    @abstractmethod
+    def _score(self, db: Connection, query: KeywordQuery) -> Scored:
+        """Score the best memories, with all that tie with the last."""
+
+    @abstractmethod
+    def rarity(self, term: Term) -> float:
+        """Return how rare a term is: how many memories lack it for each one that contains it."""
 
 
 def rarity_of(memories: int, held: int) -> float:

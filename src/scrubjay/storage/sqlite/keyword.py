@@ -6,22 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from scrubjay.storage.codec import Codec
-from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql import keyword_ranking
-from scrubjay.storage.sql.keyword_ranking import (
-    FIELDS,
-    MOST_TIES,
-    Scores,
-    best_of,
-    complete_first,
-    fts5_idf,
-    idf,
-    parts_of_the_unknown,
-    rarity_of,
-    selects,
-)
+from scrubjay.storage.database import Connection
+from scrubjay.storage.sql import keyword_ranking as ranking
 from scrubjay.storage.sql.scope import EVERYTHING, match, match_run, where
-from scrubjay.types import RankedList, Scope, Term
+from scrubjay.types import Scope, Term
 
 
 class _Query(NamedTuple):
@@ -33,10 +21,10 @@ class _Query(NamedTuple):
     scope: list[object]
     limit: int
 
-    def score(self, matching: str) -> Scores:
+    def score(self, matching: str) -> ranking.Scores:
         return dict(self.db.execute(self.statement, (matching, *self.scope)))
 
-    def best(self, matching: str) -> Scores:
+    def best(self, matching: str) -> ranking.Scores:
         """Score the best matches, with all ties of the last: age and id decide between those."""
         fetch = self.limit + 16
         ordered = f"{self.statement} ORDER BY score DESC LIMIT ?"
@@ -44,7 +32,7 @@ class _Query(NamedTuple):
             rows = self.db.execute(ordered, (matching, *self.scope, fetch)).fetchall()
             last = self.limit - 1
             all_ties = len(rows) < fetch or round(rows[-1][1], 6) < round(rows[last][1], 6)
-            if all_ties or fetch > MOST_TIES:
+            if all_ties or fetch > ranking.MOST_TIES:
                 return dict(rows)
             fetch *= 4
 
@@ -53,48 +41,31 @@ class _Query(NamedTuple):
         return self.db.execute(f"{self.statement} LIMIT 1", arguments).fetchone() is not None
 
 
-class SqliteKeyword:
+class SqliteKeyword(ranking.KeywordIndex):
     """The keyword index of one file."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
-    def search(
-        self,
-        terms: Sequence[Term],
-        scope: Scope,
-        limit: int,
-        weights: Mapping[str, float],
-        *,
-        every_first: bool = True,
-    ) -> RankedList:
-        if not terms:
-            return RankedList("keyword")
-        condition, arguments = where(scope, self._db)
+    def _score(self, db: Connection, query: ranking.KeywordQuery) -> ranking.Scored:
+        condition, arguments = where(query.scope, self._db)
+        weights = [str(float(query.weights.get(name, 1.0))) for name in ranking.FIELDS]
         # FTS5 returns negative BM25; the sign is changed only here.
-        bm25 = f"-bm25(words, {', '.join(str(float(weights.get(name, 1.0))) for name in FIELDS)})"
+        bm25 = f"-bm25(words, {', '.join(weights)})"
         statement = f"SELECT words.rowid, {bm25} AS score FROM words WHERE words MATCH ?"
-        with self._db.read() as db:
-            query = _Query(db, self._db.codec, statement + _each_in(condition), arguments, limit)
-            terms = parts_of_the_unknown(query.finds, terms)
-            memories = _row_count(db)
-            small = memories <= keyword_ranking.SMALL_STORE
-            rarities = everywhere = {term: _rarity(query, term, memories) for term in terms}
-            matches = sum((memories + 1) / (rarity + 1) - 0.5 for rarity in rarities.values())
-            if matches > keyword_ranking.MANY and selects(scope):
-                query = query._replace(statement=statement + _all_in(condition))
-            elif scope.reader is not None:
-                small, rarities = True, self._rarities_seen_by(db, scope, terms)
-            if small:
-                scores, complete = _score_small(query, rarities, everywhere)
-            else:
-                scores, complete = _score_large(query, rarities, every_first=every_first)
-            ranked = complete_first(scores, complete) if every_first else list(scores.items())
-            idfs = [
-                idf(rarity) if small else fts5_idf(_rarest(query, term, memories, rarity))
-                for term, rarity in rarities.items()
-            ]
-            return best_of(db, ranked, limit, idfs)
+        fts = _Query(db, self._db.codec, statement + _each_in(condition), arguments, query.limit)
+        terms = ranking.parts_of_the_unknown(fts.finds, query.terms)
+        memories = _row_count(db)
+        small = memories <= ranking.SMALL_STORE
+        rarities = everywhere = {term: _rarity(fts, term, memories) for term in terms}
+        matches = sum((memories + 1) / (rarity + 1) - 0.5 for rarity in rarities.values())
+        if matches > ranking.MANY and ranking.selects(query.scope):
+            fts = fts._replace(statement=statement + _all_in(condition))
+        elif query.scope.reader is not None:
+            small, rarities = True, self._rarities_seen_by(db, query.scope, terms)
+        if small:
+            idfs = [ranking.idf(rarity) for rarity in rarities.values()]
+            return ranking.Scored(*_score_small(fts, rarities, everywhere), idfs)
+        rarest = (_rarest(fts, term, memories, rarity) for term, rarity in rarities.items())
+        scored = _score_large(fts, rarities, every_first=query.every_first)
+        return ranking.Scored(*scored, [*map(ranking.fts5_idf, rarest)])
 
     def _rarities_seen_by(
         self, db: Connection, scope: Scope, terms: Sequence[Term]
@@ -113,7 +84,9 @@ class SqliteKeyword:
 
     def rarity(self, term: Term) -> float:
         with self._db.read() as db:
-            return idf(_rarity(_Query(db, self._db.codec, "", [], 0), term, _row_count(db)))
+            return ranking.idf(
+                _rarity(_Query(db, self._db.codec, "", [], 0), term, _row_count(db))
+            )
 
 
 def _each_in(condition: str) -> str:
@@ -130,7 +103,7 @@ def _all_in(condition: str) -> str:
 
 def _score_large(
     query: _Query, rarities: Mapping[Term, float], *, every_first: bool
-) -> tuple[Scores, set[int]]:
+) -> tuple[ranking.Scores, set[int]]:
     """Let FTS5 rank: memories with every term first, and those with any only if needed."""
     each = [match(term, query.codec) for term in rarities]
     if not every_first:
@@ -143,17 +116,17 @@ def _score_large(
 
 def _score_small(
     query: _Query, rarities: Mapping[Term, float], everywhere: Mapping[Term, float]
-) -> tuple[Scores, set[int]]:
+) -> tuple[ranking.Scores, set[int]]:
     """Rank by our own weights, one run of tokens at a time; FTS5's weights are divided out."""
-    scores: Scores = {}
+    scores: ranking.Scores = {}
     held: dict[int, int] = {}
     for term, rarity in rarities.items():
-        holding: Scores = {}
+        holding: ranking.Scores = {}
         for run in term.any_of:
             alone = everywhere[term]
             if len(term.any_of) > 1:
                 alone = _rarity(query, Term((run,)), _row_count(query.db))
-            weight = idf(rarity) / fts5_idf(alone)
+            weight = ranking.idf(rarity) / ranking.fts5_idf(alone)
             for n, score in query.score(match_run(run, query.codec)).items():
                 holding[n] = max(holding.get(n, 0.0), score * weight)
         for n, score in holding.items():
@@ -166,7 +139,7 @@ def _rarity(query: _Query, term: Term, memories: int, condition: str = "") -> fl
     """Return how many memories lack a term for each one that contains it, of all or of some."""
     count = f"SELECT count(*) FROM words WHERE words MATCH ?{condition}"
     arguments = (match(term, query.codec), *(query.scope if condition else ()))
-    return rarity_of(memories, query.db.execute(count, arguments).fetchone()[0])
+    return ranking.rarity_of(memories, query.db.execute(count, arguments).fetchone()[0])
 
 
 def _rarest(query: _Query, term: Term, memories: int, rarity: float) -> float:
