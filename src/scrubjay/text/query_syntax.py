@@ -244,19 +244,16 @@ def _excluding(operator: re.Match[str], stemmers: Sequence[str]) -> list[Term]:
 
 def _phrase_terms(phrase: str, stemmers: Sequence[str]) -> list[Term]:
     """Return runs of adjacent tokens; where the script changes, a new run begins."""
-    terms: list[Term] = []
+    runs: list[Iterable[list[str]]] = []  # each run, in the form of each stemmer
     for unspaced, group in groupby(words(phrase), is_unspaced):
-        run = list(group)
         if unspaced:
-            terms.extend(
-                Term((tuple(tokens),))
-                for word in run
-                for _, tokens in unspaced_runs(word, _LATIN_BESIDE_UNSPACED)
-                if tokens
-            )
+            for word in group:
+                by_stemmer = ([run for _, run in unspaced_runs(word, one)] for one in stemmers)
+                runs.extend(zip(*by_stemmer, strict=True))
         else:
-            forms = (tuple(t for word in run for t in word_tokens(word, one)) for one in stemmers)
-            terms.append(Term(tuple(dict.fromkeys(form for form in forms if form))))
+            run = list(group)
+            runs.append([[t for word in run for t in word_tokens(word, one)] for one in stemmers])
+    terms = (Term(tuple(dict.fromkeys(tuple(form) for form in run if form))) for run in runs)
     return [term for term in terms if term.any_of]
 
 
