@@ -6,26 +6,64 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from scrubjay.text.dates.calendar import (
-    DAY,
-    Context,
-    Expression,
-    Resolver,
-    Span,
-    days,
-    easter,
-    first_match,
-    in_year,
-    month,
-    of_year,
-    third,
-    unit_at,
-)
+from scrubjay.text.dates import calendar
+from scrubjay.text.dates.calendar import DAY, Context, Resolver, Span, days, month, unit_at
 from scrubjay.text.dates.relative import ago, named_unit
-from scrubjay.text.dates.tokens import COUNTED_YEAR
+from scrubjay.text.dates.tokens import COUNTED_YEAR, Expression
 
 _COUNTED_YEAR = re.compile(COUNTED_YEAR)
 _LONG_AGO_DAYS, _SOON_DAYS = 300, 31
+_YEARS_AROUND = 9  # 29 February may be eight years away
+
+_InYear = Callable[[int], Span]
+
+
+def _in_year(context: Context, make: _InYear, year: int | None = None) -> Span | None:
+    """Return the span in a year; without a year, the one that the tense of the sentence means."""
+    if year is not None:
+        return make(year)
+    today, latest = context.today, context.not_after or context.today
+    begun = _nearest(make, latest, lambda span: span.begins.date() <= latest, -1)
+    if context.not_after or context.tense < 0:
+        return begun
+    ahead = _nearest(make, today, lambda span: span.ends.date() > today)
+    both = [span for span in (begun, ahead) if span]
+    nearest = min(both, key=lambda span: _distance(span, today), default=None)
+    return ahead if context.tense > 0 else nearest
+
+
+def _nearest(
+    make: _InYear, day: date, matches: Callable[[Span], bool], step: int = 1
+) -> Span | None:
+    """Return the first match from the year before a day on, or with step -1 from its year back."""
+    for year in range(day.year - (step > 0), day.year + step * _YEARS_AROUND, step):
+        try:
+            span = make(year)
+        except (ValueError, OverflowError):
+            continue
+        if matches(span):
+            return span
+    return None
+
+
+def _distance(span: Span, day: date) -> tuple[int, bool]:
+    first, last = span.begins.date(), span.ends.date() - DAY
+    if first <= day <= last:
+        return 0, False
+    # Of two that are as near, the past one: people speak more of the past.
+    return min(abs((first - day).days), abs((last - day).days)), first > day
+
+
+def _of_year(context: Context, expression: Expression, make: _InYear) -> Span | None:
+    """Return the last, this or next span of a yearly event; without such a word, by the tense."""
+    year, today = expression.get("Y"), context.today
+    if year is not None or not expression.has("LXT"):
+        return _in_year(context, make, year)
+    if expression.has("T"):
+        return make(today.year)
+    if expression.has("X"):
+        return _nearest(make, today, lambda span: span.begins.date() > today)
+    return _nearest(make, today, lambda span: span.ends.date() <= today, -1)
 
 
 def _iso(expression: Expression, context: Context) -> Span | None:
@@ -39,19 +77,19 @@ def _iso(expression: Expression, context: Context) -> Span | None:
     return Span(begins, begins + length)
 
 
-def _of_days(context: Context, make: Callable[[int], Span], year: int | None) -> Span | None:
+def _of_days(context: Context, make: _InYear, year: int | None) -> Span | None:
     """Return the day in a year; without a year, by the tense if that is clear.
 
     In conversations a day without a year is rarely far away, and a verb on -ed may be about anything:
     "I had to move the party on 10 July" may be said in July about a coming party.
     """
-    span = in_year(context if context.is_clear else context._replace(tense=0), make, year)
+    span = _in_year(context if context.is_clear else context._replace(tense=0), make, year)
     is_past_told = not context.is_query and not context.not_after and context.tense < 0
     if span is None or year is not None or not is_past_told:
         return span
     if (context.today - span.begins.date()).days < _LONG_AGO_DAYS:
         return span
-    ahead = first_match(make, context.today, lambda one: one.ends.date() > context.today)
+    ahead = _nearest(make, context.today, lambda one: one.ends.date() > context.today)
     is_soon = ahead is not None and (ahead.begins.date() - context.today).days <= _SOON_DAYS
     return ahead if is_soon else span
 
@@ -89,12 +127,12 @@ def _nth(expression: Expression, context: Context) -> Span | None:
         if wanted is None:
             raise ValueError(unit)
         if place is None:
-            day = last - (last.weekday() - wanted) % 7 * DAY
+            day = calendar.on_or_before(wanted, last)
         else:
-            day = first + ((wanted - first.weekday()) % 7 + 7 * (place - 1)) * DAY
+            day = calendar.on_or_after(wanted, first) + 7 * (place - 1) * DAY
         return days(day, 1 if weekday is not None else 2)
 
-    return in_year(context, make, expression.get("Y"))
+    return _in_year(context, make, expression.get("Y"))
 
 
 def _part(expression: Expression, context: Context) -> Span | None:
@@ -105,7 +143,7 @@ def _part(expression: Expression, context: Context) -> Span | None:
         whole, unit = _month(expression, context), "month"
     else:
         whole, unit = _year(expression, context), "year"
-    return whole and third(whole, unit, which)
+    return whole and calendar.third(whole, unit, which)
 
 
 # The first day and the number of days; of movable holidays, counted from Easter Sunday.
@@ -142,14 +180,14 @@ def _holiday(expression: Expression, context: Context) -> Span | None:
             number, day, count = _FIXED_HOLIDAYS[name]
             return days(date(year, number, day), count)
         after, count = _MOVABLE_HOLIDAYS[name]
-        return days(easter(year) + after * DAY, count)
+        return days(calendar.easter(year) + after * DAY, count)
 
-    return of_year(context, expression, make)
+    return _of_year(context, expression, make)
 
 
 def _month(expression: Expression, context: Context) -> Span | None:
     number = expression.get("Mmy")
-    return of_year(context, expression, lambda year: month(year, number))
+    return _of_year(context, expression, lambda year: month(year, number))
 
 
 def _season(expression: Expression, context: Context) -> Span | None:
@@ -159,21 +197,19 @@ def _season(expression: Expression, context: Context) -> Span | None:
     ):  # im Fall, in diesem Fall: a case
         return None
     first = expression.get("S")
-    return of_year(context, expression, lambda year: month(year, first, 3))
+    return _of_year(context, expression, lambda year: month(year, first, 3))
 
 
 def _quarter(expression: Expression, context: Context) -> Span | None:
     if expression.has("K"):
         week = expression.get("N")
-
-        def iso_week(year: int) -> Span:
-            return days(date.fromisocalendar(year, week, 1), 7)
-
-        return in_year(context, iso_week, expression.get("Y"))
+        return _in_year(
+            context, lambda year: days(date.fromisocalendar(year, week, 1), 7), expression.get("Y")
+        )
     number = expression.get("qQO")
     if expression.has("U") and (expression.get("U") != "quarter" or number > 4):
         return None
-    return in_year(context, lambda year: month(year, 3 * number - 2, 3), expression.get("Y"))
+    return _in_year(context, lambda year: month(year, 3 * number - 2, 3), expression.get("Y"))
 
 
 def _decade(expression: Expression, context: Context) -> Span | None:
@@ -237,22 +273,9 @@ def _with_counted_year(resolve: Resolver) -> Resolver:
     return resolved
 
 
-ABSOLUTE: dict[str, Resolver] = {
-    "iso": _iso,
-    "dots": _with_counted_year(_dots),
-    "slash": _slash,
-    "date": _with_counted_year(_date),
-    "nth": _with_counted_year(_nth),
-    "dated": _with_counted_year(_dated),
-    "part": _with_counted_year(_part),
-    "holiday": _with_counted_year(_holiday),
-    "month": _with_counted_year(_month),
-    "short_month": _month,
-    "season": _with_counted_year(_season),
-    "quarter": _with_counted_year(_quarter),
-    "decade": _decade,
-    "year": _year,
-    "short_year": _year,
-    "of_month": _of_month,
-    "day": _day,
-}
+# By the names of their forms.
+ABSOLUTE: dict[str, Resolver] = {"short_month": _month, "short_year": _year}
+for _resolve in (_iso, _slash, _decade, _year, _of_month, _day):
+    ABSOLUTE[_resolve.__name__[1:]] = _resolve
+for _resolve in (_dots, _date, _nth, _dated, _part, _holiday, _month, _season, _quarter):
+    ABSOLUTE[_resolve.__name__[1:]] = _with_counted_year(_resolve)

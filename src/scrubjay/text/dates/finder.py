@@ -8,18 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 
-from scrubjay.text.dates import Window
+from scrubjay.text.dates import Window, tokens
 from scrubjay.text.dates.absolute import ABSOLUTE
-from scrubjay.text.dates.calendar import Context, Expression, Span, in_utc
+from scrubjay.text.dates.calendar import Context, Span, closing, in_utc
 from scrubjay.text.dates.relative import RELATIVE, next_to
-from scrubjay.text.dates.tokens import (
-    ANCHORED,
-    NEED_FROM,
-    OPENING,
-    Tokens,
-    expression_pattern,
-    tokenize,
-)
 
 _OPEN_DAYS = 365  # how far back "before 5 May" reaches
 _SENTENCE_TOKENS = 30  # on each side, for the tense
@@ -50,22 +42,22 @@ _Found = tuple[Span, int, int]
 
 def find_window(text: str, lower: str, now: datetime, *, is_query: bool) -> Window | None:
     """Return the narrowest range of time in a text, the first of equal ones; None without any."""
-    tokens = tokenize(text, lower)
+    read = tokens.tokenize(text, lower)
     if now.tzinfo is None:
         now = now.replace(tzinfo=UTC)
-    found = list(_Finder(tokens, now, is_query=is_query).spans())
+    found = list(_Finder(read, now, is_query=is_query).spans())
     if not found:
         return None
     span, start, end = min(found, key=lambda each: (each[0].ends - each[0].begins, each[1]))
-    return Window(span.begins, span.ends, tokens.text_between(start, end))
+    return Window(span.begins, span.ends, read.text_between(start, end))
 
 
 class _Finder:
     """The expressions of one text, seen from one moment."""
 
-    def __init__(self, tokens: Tokens, now: datetime, *, is_query: bool) -> None:
-        self._tokens = tokens
-        self._classes = tokens.classes
+    def __init__(self, read: tokens.Tokens, now: datetime, *, is_query: bool) -> None:
+        self._tokens = read
+        self._classes = read.classes
         self._now = now
         self._zone = now.tzinfo or UTC
         self._is_query = is_query
@@ -81,7 +73,7 @@ class _Finder:
     def _ranges(self) -> Iterator[_Found]:
         if not any(kind in self._classes for kind in "bo2"):
             return
-        for first in expression_pattern(range_end=True).finditer(self._classes):
+        for first in tokens.expression_pattern(range_end=True).finditer(self._classes):
             has_article = self._before(first.start()) in _ARTICLE_CLASSES
             start = first.start() - has_article
             opening = self._before(start)
@@ -89,9 +81,9 @@ class _Finder:
             if joint is None or (opening == "b") != (joint[1] == "&"):
                 continue
             is_opened = opening in ("b", "F")
-            if not is_opened and first.lastgroup in NEED_FROM:
+            if not is_opened and first.lastgroup in tokens.NEED_FROM:
                 continue
-            last = expression_pattern(range_end=is_opened).match(self._classes, joint.end())
+            last = tokens.expression_pattern(range_end=is_opened).match(self._classes, joint.end())
             span = last and self._joined(first, last)
             if last and span:
                 yield span, (start - 1 if is_opened else first.start()), last.end()
@@ -108,8 +100,8 @@ class _Finder:
         return Span(begins.begins, ends.ends)
 
     def _anchored(self) -> Iterator[_Found]:
-        for match in ANCHORED.finditer(self._classes):
-            other = expression_pattern().match(self._classes, match.end())
+        for match in tokens.ANCHORED.finditer(self._classes):
+            other = tokens.expression_pattern().match(self._classes, match.end())
             anchor = other and self._resolved(other)
             if other and anchor:
                 span = self._checked(partial(next_to, self._expression(match), anchor, self._zone))
@@ -117,9 +109,9 @@ class _Finder:
                     yield span, match.start(), other.end()
 
     def _single(self) -> Iterator[_Found]:
-        for match in expression_pattern().finditer(self._classes):
+        for match in tokens.expression_pattern().finditer(self._classes):
             start, end = match.span()
-            opening = OPENING.search(self._classes, max(0, start - 2), start)
+            opening = tokens.OPENING.search(self._classes, max(0, start - 2), start)
             word = opening[0][0] if opening else ""
             span = self._resolved(match, is_deadline=word == "2", is_since=word == "s")
             if span and opening and match.lastgroup != "rolling":
@@ -174,19 +166,18 @@ class _Finder:
     def _opened(self, span: Span, opening: str) -> Span:
         """Return a span with one end open: since A, after A, before A, until A."""
         now = self._now.astimezone(UTC)
-        closing = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
         far = timedelta(days=_OPEN_DAYS)
         if opening == "s":
-            return Span(span.begins, closing) if span.begins < now else span
+            return Span(span.begins, closing(now)) if span.begins < now else span
         if opening == "z":
-            return Span(span.ends, closing if span.ends <= now else span.ends + far)
+            return Span(span.ends, closing(now) if span.ends <= now else span.ends + far)
         if opening in "vV":
             return Span(span.begins - far, span.begins)
         return Span(now if span.ends > now else span.ends - far, span.ends)
 
-    def _expression(self, match: re.Match[str]) -> Expression:
+    def _expression(self, match: re.Match[str]) -> tokens.Expression:
         part = slice(*match.span())
-        return Expression(match[0], self._tokens.values[part], self._tokens.words[part])
+        return tokens.Expression(match[0], self._tokens.values[part], self._tokens.words[part])
 
     def _sentence(self, start: int, end: int) -> tuple[list[str], list[str]]:
         before = self._tokens.classes[max(0, start - _SENTENCE_TOKENS) : start]

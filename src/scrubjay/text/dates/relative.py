@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
-from scrubjay.text.dates.calendar import (
-    DAY,
-    Context,
-    Expression,
-    Resolver,
-    Span,
-    back,
-    days,
-    hours,
-    unit_at,
-    until,
-)
+from scrubjay.text.dates import calendar
+from scrubjay.text.dates.calendar import DAY, Context, Resolver, Span, back, days, hours, unit_at
+from scrubjay.text.dates.tokens import Expression
 from scrubjay.text.dates.words import SPEECH
 
 _JUST = timedelta(minutes=10)
@@ -28,24 +19,18 @@ def ago(expression: Expression, context: Context) -> Span | None:
     unit, least, most = expression.units()
     if unit == "minute" and least == most and most % 15 == 0:
         least, most = most - most // 3, most + most // 3
-    if unit in ("minute", "hour"):
-        return _exact(context, unit, -most, -least)
-    if unit == "weekend":
-        return Span(
-            unit_at(unit, context.today, -most).begins, unit_at(unit, context.today, -least).ends
-        )
-    first, last = (unit_at(unit, back(unit, context.today, n)) for n in (most, least))
-    return Span(first.begins, last.ends)
+    return _units_from_now(context, unit, -most, -least)
 
 
 def _ahead(expression: Expression, context: Context) -> Span | None:
     unit, least, most = expression.units()
+    return None if unit == "weekend" else _units_from_now(context, unit, least, most)
+
+
+def _units_from_now(context: Context, unit: str, first: int, last: int) -> Span:
     if unit in ("minute", "hour"):
-        return _exact(context, unit, least, most)
-    if unit == "weekend":
-        return None
-    first, last = (unit_at(unit, back(unit, context.today, -n)) for n in (least, most))
-    return Span(first.begins, last.ends)
+        return _exact(context, unit, first, last)
+    return calendar.units(unit, context.today, first, last)
 
 
 def _exact(context: Context, unit: str, first: int, last: int) -> Span:
@@ -64,10 +49,10 @@ def _rolling(expression: Expression, context: Context) -> Span | None:
     unit, _, most = expression.units()
     if unit in ("minute", "hour"):
         begins = context.now.astimezone(UTC) - timedelta(**{f"{unit}s": most})
-        return Span(begins, context.closing())
+        return Span(begins, context.closing)
     if unit == "weekend":
-        return Span(unit_at(unit, context.today, -most).begins, context.closing())
-    return Span(days(back(unit, context.today, most)).begins, context.closing())
+        return Span(unit_at(unit, context.today, -most).begins, context.closing)
+    return Span(days(back(unit, context.today, most)).begins, context.closing)
 
 
 def _steps(expression: Expression) -> int:
@@ -128,20 +113,18 @@ def _weekday(expression: Expression, context: Context) -> Span | None:
     number, part = expression.get("D")
     part = part or expression.get("B")
     today = context.today
-    since = (today.weekday() - number) % 7
-    day = today - since * DAY
     if expression.has("T"):
         day = today + (number - today.weekday()) * DAY
     elif expression.has("L"):
-        day = today - (since or 7) * DAY
+        day = calendar.on_or_before(number, today - DAY)
     elif expression.has("X"):
-        day = today + ((number - today.weekday()) % 7 or 7) * DAY
+        day = calendar.on_or_after(number, today + DAY)
     elif context.not_after:
-        day = context.not_after - (context.not_after.weekday() - number) % 7 * DAY
+        day = calendar.on_or_before(number, context.not_after)
     elif context.tense > 0 or (context.tense == 0 and not context.is_query):
-        day = today + ((number - today.weekday()) % 7 or 7) * DAY
-    elif not context.is_query:  # today would be called today
-        day = today - (since or 7) * DAY
+        day = calendar.on_or_after(number, today + DAY)
+    else:  # in a memory, today would be called today
+        day = calendar.on_or_before(number, today if context.is_query else today - DAY)
     return part_of(day, part)
 
 
@@ -152,19 +135,20 @@ def next_to(expression: Expression, anchor: Span, zone: tzinfo) -> Span | None:
     after = expression.has("z")
     if expression.has("D"):
         number = expression.get("D")[0]
-        if after:
-            return days(last + ((number - last.weekday()) % 7 or 7) * DAY)
-        return days(first - ((first.weekday() - number) % 7 or 7) * DAY)
+        return days(
+            calendar.on_or_after(number, last + DAY)
+            if after
+            else calendar.on_or_before(number, first - DAY)
+        )
     unit, least, most = expression.units()
     if unit in ("minute", "hour"):
         return None
-    if unit == "weekend":
-        last += last.weekday() // 5 * 7 * DAY if after else timedelta(0)
-        day, steps = (last, (least - 1, most - 1)) if after else (first, (-most, -least))
-        return Span(unit_at(unit, day, steps[0]).begins, unit_at(unit, day, steps[1]).ends)
-    counts = (-least, -most) if after else (most, least)
-    begin, end = (unit_at(unit, back(unit, last if after else first, n)) for n in counts)
-    return until(begin.begins.date(), end.ends.date())
+    if not after:
+        return calendar.units(unit, first, -most, -least)
+    if unit == "weekend":  # the first one after a workday is that of the same week
+        last += last.weekday() // 5 * 7 * DAY
+        least, most = least - 1, most - 1
+    return calendar.units(unit, last, least, most)
 
 
 def _day_ago(expression: Expression, context: Context) -> Span | None:
@@ -186,7 +170,7 @@ def _day_ahead(expression: Expression, context: Context) -> Span | None:
 def _weekday_ago(expression: Expression, context: Context) -> Span | None:
     if expression.has("0"):  # two Mondays ago
         least, most = expression.count_before(expression.classes.index("0"))
-        latest = _latest(expression.get("0"), context.today - DAY)
+        latest = calendar.on_or_before(expression.get("0"), context.today - DAY)
         first, last = (days(latest - 7 * (int(n) - 1) * DAY) for n in (most, least))
         return Span(first.begins, last.ends)
     unit, least, most = expression.units()
@@ -196,7 +180,7 @@ def _weekday_ago(expression: Expression, context: Context) -> Span | None:
     if "nD" in expression.classes and expression.classes[0] not in "nD":  # a week ago on Monday
         day = unit_at("week", context.today, -most).begins.date() + number * DAY
     else:
-        day = _latest(number, context.today) - 7 * most * DAY
+        day = calendar.on_or_before(number, context.today) - 7 * most * DAY
     return part_of(day, part or expression.get("B"))
 
 
@@ -210,12 +194,8 @@ def _weekday_ahead(expression: Expression, context: Context) -> Span | None:
     else:
         # On a Saturday, "a week from Saturday" is not in seven days; "Samstag in einer Woche" is.
         first = context.today + DAY if expression.has("F") else context.today
-        day = first + ((number - first.weekday()) % 7 + 7 * most) * DAY
+        day = calendar.on_or_after(number, first) + 7 * most * DAY
     return part_of(day, part or expression.get("B"))
-
-
-def _latest(weekday: int, day: date) -> date:
-    return day - (day.weekday() - weekday) % 7 * DAY
 
 
 def _just(expression: Expression, context: Context) -> Span | None:
@@ -223,7 +203,7 @@ def _just(expression: Expression, context: Context) -> Span | None:
         return None
     if not expression.has("1Q") and not (context.is_query and _is_just_now(expression, context)):
         return None  # "I just wanted to say" is not about a time
-    return Span(context.now.astimezone(UTC) - _JUST, context.closing())
+    return Span(context.now.astimezone(UTC) - _JUST, context.closing)
 
 
 def _is_just_now(expression: Expression, context: Context) -> bool:
@@ -242,7 +222,7 @@ def _recent(expression: Expression, context: Context) -> Span | None:
     if expression.has("6"):
         return _earlier(expression, context)
     if expression.get("l") == "today":
-        return Span(days(context.today).begins, context.closing())
+        return Span(days(context.today).begins, context.closing)
     # "Recently" is not a window: of ten questions with it, one had its answer in the last two weeks.
     return None
 
@@ -250,34 +230,25 @@ def _recent(expression: Expression, context: Context) -> Span | None:
 def _earlier(expression: Expression, context: Context) -> Span | None:
     if expression.has("R"):
         day = days(context.today + expression.get("R") * DAY)
-        return Span(day.begins, context.closing()) if expression.get("R") == 0 else day
+        return Span(day.begins, context.closing) if expression.get("R") == 0 else day
     if expression.has("T"):
         if expression.get("wUa") in ("minute", "hour", "weekend", "fortnight"):
             return None
-        return Span(unit_at(expression.get("wUa"), context.today).begins, context.closing())
+        return Span(unit_at(expression.get("wUa"), context.today).begins, context.closing)
     # Not: the earlier version, two days earlier, earlier than. Only where something was said earlier.
     follows = context.after[0] if context.after else ""
     is_said = context.is_query and not SPEECH.isdisjoint(context.before) and follows != "than"
     before = context.before[-1] if context.before else ""
     if not is_said or before in ("the", "an", "much", "no") or before.endswith("s"):
         return None
-    return Span(days(context.today).begins, context.closing())
+    return Span(days(context.today).begins, context.closing)
 
 
-RELATIVE: dict[str, Resolver] = {
-    "ago": ago,
-    "ahead": _ahead,
-    "rolling": _rolling,
-    "weekday_in": _weekday_in,
-    "unit": named_unit,
-    "weekend": _weekend,
-    "relative": _relative,
-    "tonight": _tonight,
-    "weekday": _weekday,
-    "day_ago": _day_ago,
-    "day_ahead": _day_ahead,
-    "weekday_ago": _weekday_ago,
-    "weekday_ahead": _weekday_ahead,
-    "just": _just,
-    "recent": _recent,
+# By the names of their forms.
+RELATIVE: dict[str, Resolver] = {"ago": ago, "unit": named_unit} | {
+    resolve.__name__.lstrip("_"): resolve
+    for resolve in (
+        *(_ahead, _rolling, _relative, _tonight, _day_ago, _day_ahead, _just, _recent, _weekend),
+        *(_weekday, _weekday_in, _weekday_ago, _weekday_ahead),
+    )
 }

@@ -98,6 +98,61 @@ _FIRST = "(?=[^_|,.!'&])"  # most tokens are skipped at once
 # Only inside a range: a day, the name of a month, a year.
 _SHORT = (("day", r"[NO]\.?"), ("short_month", _MONTH), ("short_year", "Y"))
 NEED_FROM = ("short_month", "short_year")
+# The next smaller unit, and how many of it make one.
+_FINER = {
+    "year": ("month", 12),
+    "quarter": ("month", 3),
+    "month": ("day", 30),
+    "week": ("day", 7),
+    "day": ("hour", 24),
+    "hour": ("minute", 60),
+}
+
+
+class Expression(NamedTuple):
+    """The tokens of one expression."""
+
+    classes: str
+    values: list[Any]
+    words: list[str]
+
+    def get(self, kinds: str) -> Any:
+        tokens = zip(self.classes, self.values, strict=True)
+        return next((value for kind, value in tokens if kind in kinds), None)
+
+    def has(self, kinds: str) -> bool:
+        return any(kind in self.classes for kind in kinds)
+
+    def units(self) -> tuple[str, int, int]:
+        """Return a unit, and its smallest and largest count."""
+        at = next(n for n, kind in enumerate(self.classes) if kind in "wUa")
+        least, most = self.count_before(at)
+        if self.has("h"):  # half a year, a year and a half
+            least = most = least + 0.5 if self.has("&") else 0.5
+        unit = self.values[at]
+        if unit == "fortnight":
+            unit, least, most = "week", 2 * least, 2 * most
+        if least % 1:
+            if unit not in _FINER:
+                raise ValueError(unit)
+            unit, size = _FINER[unit]
+            least, most = least * size, most * size
+        return unit, int(least), int(most)
+
+    def count_before(self, at: int) -> tuple[float, float]:
+        """Return the smallest and largest count before a token; 1 without a number."""
+        count: Any = 1
+        for kind, value in zip(self.classes[:at], self.values, strict=False):
+            if kind in "N3YZ":
+                count = value
+        return count if isinstance(count, tuple) else (count, count)
+
+    def with_token(self, start: int, end: int, kind: str, value: Any) -> Expression:
+        return Expression(
+            self.classes[:start] + kind + self.classes[end:],
+            [*self.values[:start], value, *self.values[end:]],
+            [*self.words[:start], "", *self.words[end:]],
+        )
 
 
 class Tokens(NamedTuple):
