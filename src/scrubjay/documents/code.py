@@ -45,10 +45,10 @@ class _Grammar(NamedTuple):
 
     package: str
     definitions: Mapping[str, str]
-    inside: tuple[str, ...]
-    leading: tuple[str, ...]
-    around: tuple[str, ...]
-    function: str
+    inside: tuple[str, ...] = ()
+    leading: tuple[str, ...] = ("comment",)
+    around: tuple[str, ...] = ()
+    function: str = "language"
 
 
 @cache
@@ -57,16 +57,15 @@ def grammars() -> Mapping[str, _Grammar]:
 
     with open(os.path.join(os.path.dirname(__file__), "grammars.toml"), "rb") as file:
         tables = tomllib.load(file)
-    usual = {"inside": "", "leading": "comment", "around": "", "function": "language"}
-    return {name: _grammar(**usual | table) for name, table in tables.items()}
+    return {name: _grammar(table) for name, table in tables.items()}
 
 
-def _grammar(
-    package: str, definitions: str, inside: str, leading: str, around: str, function: str
-) -> _Grammar:
-    words = dict(pair.split(":") for pair in definitions.split())
-    inner, above, outer = (tuple(names.split()) for names in (inside, leading, around))
-    return _Grammar(package, words, inner, above, outer, function)
+def _grammar(table: dict[str, Any]) -> _Grammar:
+    lists = {
+        key: tuple(table[key].split()) for key in ("inside", "leading", "around") if key in table
+    }
+    words = dict(pair.split(":") for pair in table["definitions"].split())
+    return _Grammar(**table | lists | {"definitions": words})
 
 
 def outline(text: str, format: str) -> Iterator[Heading]:
@@ -141,13 +140,6 @@ class _Span(NamedTuple):
     stop: int
 
 
-class _Open(NamedTuple):
-    """A definition that may contain the next node."""
-
-    stop: int
-    has_members: bool
-
-
 def _walk(
     source: _Source, grammar: _Grammar, language: Language, query: Query
 ) -> Iterator[tuple[int, int, str]]:
@@ -159,7 +151,7 @@ def _walk(
     nodes = sorted(found, key=lambda node: (node.start_byte, -node.end_byte))  # outer ones first
     leading = _Span(0, -2, 0)  # comments and attributes that may belong to the next definition
     around: _Span | None = None
-    open_: list[_Open] = []
+    open_: list[tuple[int, bool]] = []  # the end of each outer definition, and if it has members
     for node in nodes:
         span, kind = source.span(node), node.type
         if kind in grammar.leading:
@@ -176,14 +168,14 @@ def _walk(
                 continue
         if not _defines(node):
             continue
-        while open_ and open_[-1].stop <= node.start_byte:
+        while open_ and open_[-1][0] <= node.start_byte:
             open_.pop()
-        if open_ and not open_[-1].has_members:
+        if open_ and not open_[-1][1]:
             continue
         if around is not None and node.start_byte < around.stop:
             first_row, around = around.first_row, None
         yield first_row, len(open_) + 1, _label(node, grammar, source)
-        open_.append(_Open(span.stop, kind in grammar.inside))
+        open_.append((span.stop, kind in grammar.inside))
 
 
 def _defines(node: Node) -> bool:

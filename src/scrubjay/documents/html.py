@@ -110,10 +110,8 @@ def _keywords(soup: BeautifulSoup) -> Iterator[str]:
 
 
 def _links(soup: BeautifulSoup) -> Iterator[Target]:
-    for link in soup.find_all("a", href=True):
-        target = path_target(valid_unicode(str(link["href"])))
-        if target is not None:
-            yield target
+    links = (valid_unicode(str(link["href"])) for link in soup.find_all("a", href=True))
+    return filter(None, map(path_target, links))
 
 
 @cache

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from scrubjay.documents import Document, Target
-from scrubjay.text.front_matter import (
-    created_in,
-    entry_fields,
-    id_in,
-    parse_front_matter,
-    split_topics,
-    title_in,
-    topics_in,
-    updated_in,
-)
+from scrubjay.text import front_matter
+from scrubjay.text.front_matter import first_value, parse_date, split_topics
 from scrubjay.text.markdown import Heading, first_heading, lines_outside_code
 
 _WIKI = re.compile(r"\[\[([^\[\]\n|#^]*)(?:[#^][^\[\]\n|]*)?(?:\|[^\[\]\n]*)?\]\]")
@@ -44,23 +36,23 @@ _RST_TARGET = re.compile(r"^\.\. _[^:\n]+:[ \t]+(\S+)[ \t\r]*$", re.M)
 
 def read_markdown(text: str) -> Document:
     """Return the document of a Markdown text, with the values of its front matter and its prose."""
-    front = parse_front_matter(text)
+    front = front_matter.parse_front_matter(text)
     tags, targets = tags_and_targets(text)
     aliases = _aliases(front)
-    fields, notes = entry_fields(front)
+    fields, notes = front_matter.entry_fields(front)
     return Document(
         text,
-        title=title_in(front) or first_heading(text),
+        title=front_matter.title_in(front) or first_heading(text),
         format="markdown",
-        topics=tuple(dict.fromkeys((*topics_in(front), *tags))),
+        topics=tuple(dict.fromkeys((*front_matter.topics_in(front), *tags))),
         targets=tuple(targets),
-        created_at=created_in(front),
-        updated_at=updated_in(front),
+        created_at=parse_date(first_value(front, front_matter.CREATED_KEYS)),
+        updated_at=parse_date(first_value(front, front_matter.UPDATED_KEYS)),
         metadata=({"front_matter": front} if front else {})
         | ({"aliases": aliases} if aliases else {}),
         fields=fields,
         notes=tuple(notes),
-        id=id_in(front),
+        id=front_matter.id_in(front),
     )
 
 
@@ -79,7 +71,7 @@ def tags_and_targets(text: str) -> tuple[list[str], list[Target]]:
         if "#" not in paragraph and "[" not in paragraph:
             continue
         prose = _without_code(paragraph)
-        targets.update(dict.fromkeys(_targets(prose)))
+        targets.update(dict.fromkeys(_in_order(prose, _LINKS)))
         tags.update(dict.fromkeys(_tags(prose)))
     return list(tags), list(targets)
 
@@ -105,18 +97,20 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield "".join(lines)
 
 
-def _targets(prose: str) -> Iterator[Target]:
-    """Yield wiki links, inline links and link definitions, in order."""
-    found: list[tuple[int, Target | None]] = []
-    for match in _WIKI.finditer(prose):
-        page = match[1].rstrip("\\").strip()
-        found.append((match.start(), Target("wiki", page) if page else None))
-    for pattern in (_INLINE, _DEFINITION):
-        found.extend(
-            (match.start(), path_target(match[1] or match[2] or ""))
-            for match in pattern.finditer(prose)
-        )
+def _in_order(text: str, links: _LinkReaders) -> Iterator[Target]:
+    found = [
+        (match.start(), read(match)) for pattern, read in links for match in pattern.finditer(text)
+    ]
     yield from (target for _, target in sorted(found, key=itemgetter(0)) if target)
+
+
+def _wiki_target(match: re.Match[str]) -> Target | None:
+    page = match[1].rstrip("\\").strip()
+    return Target("wiki", page) if page else None
+
+
+def _link_target(match: re.Match[str]) -> Target | None:
+    return path_target(match[1] or match[2] or "")
 
 
 def _tags(prose: str) -> Iterator[str]:
@@ -174,7 +168,7 @@ def read_rst(text: str) -> Document:
         title=first.text if first else "",
         format="rst",
         topics=tuple(topics),
-        targets=tuple(dict.fromkeys(_rst_targets(text))),
+        targets=tuple(dict.fromkeys(_in_order(text, _RST_LINKS))),
     )
 
 
@@ -203,22 +197,15 @@ def _is_title(title: _Line, under: str, above: _Line) -> bool:
     return not above.text.strip() and not title.text[0].isspace()
 
 
-def _rst_targets(text: str) -> Iterator[Target]:
-    found: list[tuple[int, Target | None]] = []
-    for match in _RST_DOC.finditer(text):
-        page = (match[2] or match[1]).strip()
-        named = page if page.endswith((".rst", ".md", ".txt")) else f"{page}.rst"
-        found.append((match.start(), Target("path", named) if page else None))
-    for pattern in (_RST_EMBEDDED, _RST_TARGET):
-        found.extend(
-            (match.start(), _hyperlink_target(match[1])) for match in pattern.finditer(text)
-        )
-    yield from (target for _, target in sorted(found, key=itemgetter(0)) if target)
+def _rst_doc_target(match: re.Match[str]) -> Target | None:
+    page = (match[2] or match[1]).strip()
+    named = page if page.endswith((".rst", ".md", ".txt")) else f"{page}.rst"
+    return Target("path", named) if page else None
 
 
-def _hyperlink_target(written: str) -> Target | None:
+def _hyperlink_target(match: re.Match[str]) -> Target | None:
     """Return the file that a hyperlink names; one that ends with `_` names another target."""
-    return None if written.endswith("_") else path_target(written)
+    return None if match[1].endswith("_") else path_target(match[1])
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -226,3 +213,9 @@ def _lines(text: str) -> Iterator[_Line]:
     for line in text.split("\n"):
         yield _Line(start, line)
         start += len(line) + 1
+
+
+_LinkReaders = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Target | None]], ...]
+_LINKS = ((_WIKI, _wiki_target), (_INLINE, _link_target), (_DEFINITION, _link_target))
+_RST_HYPERLINKS = ((pattern, _hyperlink_target) for pattern in (_RST_EMBEDDED, _RST_TARGET))
+_RST_LINKS = ((_RST_DOC, _rst_doc_target), *_RST_HYPERLINKS)

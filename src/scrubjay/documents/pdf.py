@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from threading import Lock
 from typing import Any
@@ -64,24 +65,13 @@ def _pages(pdf: Any) -> Iterator[str]:
     failures = 0
     for number in range(count):
         try:
-            yield _tidy(_page_text(pdf, number))
+            with closing(pdf[number]) as page, closing(page.get_textpage()) as text:
+                yield _tidy(str(text.get_text_bounded()))
         except pypdfium2.PdfiumError:
             failures += 1
             yield ""  # a broken page does not cost the others
     if failures and failures == count:
         raise Unreadable("not a readable PDF: no page of it can be loaded", failed=True)
-
-
-def _page_text(pdf: Any, number: int) -> str:
-    page = pdf[number]
-    try:
-        text = page.get_textpage()
-        try:
-            return str(text.get_text_bounded())
-        finally:
-            text.close()
-    finally:
-        page.close()
 
 
 def _tidy(text: str) -> str:
@@ -93,13 +83,9 @@ def _unreadable(error: Exception) -> Unreadable:
     words = str(error)
     if "password" in words.lower():
         return Unreadable("locked with a password; save it without one first", failed=True)
-    return Unreadable(f"not a readable PDF: {_why(words)}", failed=True)
-
-
-def _why(words: str) -> str:
-    """Return the useful part of a message of PDFium."""
-    inner = re.search(r"PDFium: ([^)]*?)\.?\)", words)
-    return (inner[1] if inner else words).strip(". ").lower() or "damaged"
+    inner = re.search(r"PDFium: ([^)]*?)\.?\)", words)  # the useful part of the message
+    why = (inner[1] if inner else words).strip(". ").lower() or "damaged"
+    return Unreadable(f"not a readable PDF: {why}", failed=True)
 
 
 def _moment(raw: str) -> datetime | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 
@@ -48,10 +49,6 @@ def read(path: str, data: bytes) -> list[Document]:
         raise Unreadable("empty", failed=False)
     if not _is_installed(kind):
         raise Unreadable(f"needs: {INSTALL}", failed=True)
-    return _read(kind, data)
-
-
-def _read(kind: str, data: bytes) -> list[Document]:
     match kind:
         case "pdf":
             return [pdf.read_pdf(data)]
@@ -115,21 +112,6 @@ def _is_installed(kind: str) -> bool:
 
 def decode(data: bytes) -> str:
     """Return UTF-8 text, or UTF-16 with a BOM; raise Unreadable for anything else and for empty text."""
-    return _not_empty(_unicode(data))
-
-
-def decode_html(data: bytes) -> str:
-    """Return the text of an HTML page in the charset that it declares, unless it has a BOM."""
-    declared = None if _is_utf16(data) else _declared(data[:_HEAD_BYTES])
-    if declared is None or b"\0" in data:
-        return decode(data)
-    try:
-        return _not_empty(data.decode(declared))
-    except UnicodeError:
-        return decode(data)
-
-
-def _unicode(data: bytes) -> str:
     if not _is_utf16(data) and b"\0" in data:
         raise Unreadable("binary, not text", failed=False)
     try:
@@ -138,7 +120,16 @@ def _unicode(data: bytes) -> str:
         raise Unreadable("not UTF-8 text; convert it first", failed=True) from None
     if "\0" in text:
         raise Unreadable("binary, not text", failed=False)
-    return text
+    return _not_empty(text)
+
+
+def decode_html(data: bytes) -> str:
+    """Return the text of an HTML page in the charset that it declares, unless it has a BOM."""
+    declared = None if _is_utf16(data) else _declared(data[:_HEAD_BYTES])
+    if declared is not None and b"\0" not in data:
+        with suppress(UnicodeError):
+            return _not_empty(data.decode(declared))
+    return decode(data)
 
 
 def _is_utf16(data: bytes) -> bool:

@@ -114,16 +114,8 @@ def fold_label(text: str) -> str:
 def fold_text(text: str) -> str:
     """Return a text as a label, without punctuation at its ends; `?` alone stays, and is not `!`."""
     folded = fold_label(text)
-    begin, end = 0, len(folded)
-    while begin < end and _is_punctuation(folded[begin]):
-        begin += 1
-    while end > begin and _is_punctuation(folded[end - 1]):
-        end -= 1
-    return folded[begin:end] or folded
-
-
-def _is_punctuation(character: str) -> bool:
-    return unicodedata.category(character)[0] in "PZ"
+    marks = "".join(one for one in set(folded) if unicodedata.category(one)[0] in "PZ")
+    return folded.strip(marks) or folded
 
 
 def fold(word: str) -> str:
@@ -218,11 +210,11 @@ def whole_and_parts(word: str, stemmer: str = "english") -> tuple[str, list[str]
 
 def _unspaced_tokens(word: str, stemmer: str, *, singles: bool) -> list[str]:
     """Return pairs of adjacent characters; the index has single ones too, so that one can be found."""
-    found: list[str] = []
-    for characters, pairs in unspaced_runs(word, stemmer):
-        found.extend(characters if singles else ())
-        found.extend(pairs)
-    return found
+    return [
+        token
+        for characters, pairs in unspaced_runs(word, stemmer)
+        for token in (*(characters if singles else ""), *pairs)
+    ]
 
 
 def unspaced_runs(word: str, stemmer: str) -> Iterator[tuple[str, list[str]]]:

@@ -20,14 +20,10 @@ MAX_FIELD_CHARS = 2000  # every passage that a model reads begins with the conte
 _MAX_DEPTH = 32
 _MAX_INT = 2**63
 _TOPIC_KEYS = ("tags", "tag", "topics", "keywords", "categories")
-_CREATED_KEYS = ("date", "created", "created_at")
-_UPDATED_KEYS = ("updated", "modified", "updated_at", "lastmod")
-_TEXT_KEYS = ("domain", "context")
-_TIME_KEYS = ("valid_from", "valid_until")
-_ENTRY_KEYS = ("severity", *_TEXT_KEYS, *_TIME_KEYS)
-_KNOWN_KEYS = frozenset(
-    ("id", "title", *_ENTRY_KEYS, *_TOPIC_KEYS, *_CREATED_KEYS, *_UPDATED_KEYS)
-)
+_ENTRY_KEYS = ("severity", "domain", "context", "valid_from", "valid_until")
+CREATED_KEYS = ("date", "created", "created_at")
+UPDATED_KEYS = ("updated", "modified", "updated_at", "lastmod")
+_KNOWN_KEYS = frozenset(("id", "title", *_ENTRY_KEYS, *_TOPIC_KEYS, *CREATED_KEYS, *UPDATED_KEYS))
 _SIMILARITY = 0.88  # severty and validuntil are misspelled; content is not a misspelled context
 _MAX_MISSPELLED_CHARS = 20
 
@@ -65,22 +61,13 @@ def topics_in(front: Mapping[str, Any]) -> Iterator[str]:
 
 def split_topics(value: object) -> Iterator[str]:
     """Yield the topics of one value: a list, or a text separated by commas, semicolons or spaces."""
-    if isinstance(value, list):
-        for item in value:
-            if isinstance(item, str | int | float) and not isinstance(item, bool):
-                yield from _topic(str(item))
-    elif isinstance(value, str):
+    if isinstance(value, str):
         inner = value.strip().strip("[]")
-        for item in re.split("[,;]", inner) if re.search("[,;]", inner) else inner.split():
-            yield from _topic(item)
-
-
-def created_in(front: Mapping[str, Any]) -> datetime | None:
-    return parse_date(first_value(front, _CREATED_KEYS))
-
-
-def updated_in(front: Mapping[str, Any]) -> datetime | None:
-    return parse_date(first_value(front, _UPDATED_KEYS))
+        value = re.split("[,;]", inner) if re.search("[,;]", inner) else inner.split()
+    for item in value if isinstance(value, list) else ():
+        topic = " ".join((_scalar(item) or "").strip().strip("\"'").lstrip("#").split())
+        if topic:
+            yield topic
 
 
 def parse_date(value: object, *, end_of_day: bool = False) -> datetime | None:
@@ -103,32 +90,18 @@ def entry_fields(front: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return the fields of an entry, and a note for each invalid value: those are ignored, not an error."""
     fields: dict[str, Any] = {}
     notes: list[str] = []
-    severity = first_value(front, ("severity",))
-    if isinstance(severity, str) and severity.strip().casefold() in SEVERITIES:
-        fields["severity"] = severity
-    elif severity not in (None, ""):
-        notes.append(_note("severity", severity, f"one of {', '.join(SEVERITIES)}"))
-    for name in _TEXT_KEYS:
+    for name in _ENTRY_KEYS:
         value = first_value(front, (name,))
         if value in (None, ""):
             continue
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
-            fields[name] = str(value)[:MAX_FIELD_CHARS]
-            if len(str(value)) > MAX_FIELD_CHARS:
-                notes.append(
-                    f"{name} is long; only its first {MAX_FIELD_CHARS:,} characters are used"
-                )
-        else:
-            notes.append(_note(name, value, "a text"))
-    for name in _TIME_KEYS:
-        value = first_value(front, (name,))
-        # "valid until 3 May" includes that day.
-        moment = parse_date(value, end_of_day=name == "valid_until")
-        if moment is not None:
-            fields[name] = moment
-        elif value not in (None, ""):
-            notes.append(_note(name, value, "an ISO date such as 2026-05-03"))
-    begins, ends = (fields.get(name) for name in _TIME_KEYS)
+        field, expected = _entry_field(name, value)
+        if field is None:
+            notes.append(_note(name, value, expected))
+        elif isinstance(field, str) and len(field) > MAX_FIELD_CHARS:
+            field = field[:MAX_FIELD_CHARS]
+            notes.append(f"{name} is long; only its first {MAX_FIELD_CHARS:,} characters are used")
+        fields |= {} if field is None else {name: field}
+    begins, ends = (fields.get(name) for name in ("valid_from", "valid_until"))
     if begins and ends and ends <= begins:
         del fields["valid_from"], fields["valid_until"]
         notes.append("valid_until is not after valid_from; both are ignored")
@@ -159,10 +132,20 @@ def is_safe_yaml(block: str, loader: Any) -> bool:
     return True
 
 
-def _topic(raw: str) -> Iterator[str]:
-    topic = " ".join(raw.strip().strip("\"'").lstrip("#").split())
-    if topic:
-        yield topic
+def _entry_field(name: str, value: object) -> tuple[str | datetime | None, str]:
+    """Return the value of a field, None if it is invalid, and what it should be."""
+    if name == "severity":
+        is_known = isinstance(value, str) and value.strip().casefold() in SEVERITIES
+        return str(value) if is_known else None, f"one of {', '.join(SEVERITIES)}"
+    if name.startswith("valid"):  # "valid until 3 May" includes that day
+        moment = parse_date(value, end_of_day=name == "valid_until")
+        return moment, "an ISO date such as 2026-05-03"
+    return _scalar(value), "a text"
+
+
+def _scalar(value: object) -> str | None:
+    is_scalar = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return str(value) if is_scalar else None
 
 
 def _toml(block: str) -> dict[str, Any] | None:
@@ -217,8 +200,8 @@ def _leaves(value: object) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
             yield from _leaves(item)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
+    elif (leaf := _scalar(value)) is not None:
+        yield leaf
 
 
 def _misspelled(front: Mapping[str, Any]) -> Iterator[str]:

@@ -227,16 +227,11 @@ def _requiring(operator: re.Match[str], stemmers: Sequence[str]) -> list[Term]:
 
 def _excluding(operator: re.Match[str], stemmers: Sequence[str]) -> list[Term]:
     """Return what a text must not hold, unless it holds it with its dash, as in `rm -rf`."""
-    if operator_kind(operator) == "phrase":
-        return _phrase_terms(operator_text(operator), stemmers)
-    if operator["prefix"]:
-        terms = _prefix_terms(operator["prefix"], stemmers)
-        first, star = operator["prefix"], "*"
-    else:
-        terms = _phrase_terms(operator["word"], stemmers)
-        first, star = next(iter(words(operator["word"])), ""), ""
-    if is_unspaced(first):
+    terms = _requiring(operator, stemmers)
+    first = operator["prefix"] or next(iter(words(operator["word"] or "")), "")
+    if operator_kind(operator) == "phrase" or is_unspaced(first):
         return terms
+    star = "*" if operator["prefix"] else ""
     folded, _ = whole_and_parts(f"-{first}")
     literal = dict.fromkeys((folded, f"-{folded}", f"-{first.lower()}"))
     return [term._replace(unless=tuple(f"{form}{star}" for form in literal)) for term in terms]

@@ -202,13 +202,11 @@ def _without_lookalikes(text: str) -> str:
         return text
     # Positions in the folded text differ from those in the text.
     ends = list(accumulate(len(one.translate(_FOLDS)) for one in text))
-    parts: list[str] = []
-    done = 0
-    for tag in tags:
-        start, stop = (bisect_right(ends, at) for at in (tag.start(), tag.end("bracket") - 1))
-        parts += (text[done:start], "(")
-        done = stop + 1
-    return "".join((*parts, text[done:]))
+    spans = [
+        (bisect_right(ends, tag.start()), bisect_right(ends, tag.end("bracket") - 1) + 1)
+        for tag in tags
+    ]
+    return _replace(text, spans, lambda _: "(")
 
 
 # The names of these functions in `scrubjay.recalled`, the module's name in earlier versions.
