@@ -62,7 +62,7 @@ class PostgresVector(SqlVectors):
                 if len(found) < fetch or len(kept) < len(best):
                     break
                 fetch *= 4
-            return self._named(db, kept, query.scope)
+            return self._named(kept, query.scope)
 
     def add(
         self,
@@ -78,7 +78,8 @@ class PostgresVector(SqlVectors):
         row = self._row(_MODEL, (model,))
         if row is None or row[1] > _MAX_HALF_DIMS or self._indexed(row[0]):
             return False
-        return self._counted("embeddings", "model = ?", (row[0],), MAX_EXACT) > MAX_EXACT
+        beyond = "SELECT 1 FROM embeddings WHERE model = ? LIMIT 1 OFFSET ?"
+        return self._row(beyond, (row[0], MAX_EXACT)) is not None
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False

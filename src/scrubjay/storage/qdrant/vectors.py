@@ -132,15 +132,15 @@ class QdrantVectors(SqlVectors):
     ) -> list[Row]:
         """Return those of the points that are stored and in scope, scored by the database."""
         best: Best = {}
-        with self._db.read() as db:
+        with self._db.read():
             places = [(point.id, point.ordinal) for point in points]
-            self._keep_best(best, vector, self._at(db, model, places))
-            return self._named(db, best, scope)
+            self._keep_best(best, vector, self._at(model, places))
+            return self._named(best, scope)
 
     def _params(self) -> SearchParams:
         from qdrant_client.http.models import QuantizationSearchParams, SearchParams
 
-        if self._counted("vectors", "TRUE", (), MAX_EXACT) <= MAX_EXACT:
+        if self._row("SELECT 1 FROM vectors LIMIT 1 OFFSET ?", (MAX_EXACT,)) is None:
             return SearchParams(exact=True)
         return SearchParams(
             hnsw_ef=_HNSW_EF,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scrubjay.storage.database import Database
-from scrubjay.storage.sql.scope import SqlTable, in_parts, namespace_condition, where
+from scrubjay.storage.sql.scope import SqlTable, where
 from scrubjay.types import ROLES, SHARED_PREFIX, Row, Scope
 
 
@@ -38,14 +38,11 @@ class SqlCollections(SqlTable):
             return SharedCollection(namespace, name)
 
     def _is_used(self, namespace: str) -> bool:
-        return bool(
-            self._number(
-                "SELECT EXISTS (SELECT 1 FROM collections WHERE namespace = ?1)"
-                " OR EXISTS (SELECT 1 FROM memories WHERE namespace = ?1)"
-                " OR EXISTS (SELECT 1 FROM folders WHERE namespace = ?1)",
-                (namespace,),
-            )
+        tables = ("collections", "memories", "folders")
+        rows = " UNION ALL ".join(
+            f"SELECT 1 FROM {table} WHERE namespace = ?1" for table in tables
         )
+        return self._row(f"{rows} LIMIT 1", (namespace,)) is not None
 
     def by_name(self, name: str) -> SharedCollection | None:
         """Return the collection of this name, whether or not the caller is a member."""
@@ -60,9 +57,8 @@ class SqlCollections(SqlTable):
 
     def visible(self, scope: Scope) -> dict[str, SharedCollection]:
         """Return the collections that a scope may see, by name."""
-        condition, arguments = namespace_condition(scope, "namespace")
         rows = self._rows(
-            f"SELECT namespace, name FROM collections WHERE {condition} ORDER BY name", arguments
+            "SELECT namespace, name FROM collections WHERE {namespaces} ORDER BY name", (scope,)
         )
         return {name: SharedCollection(namespace, name) for namespace, name in rows}
 
@@ -81,20 +77,17 @@ class SqlCollections(SqlTable):
         )
 
     def remove_member(self, collection: SharedCollection, person: str) -> None:
-        self._write(
-            "DELETE FROM members WHERE person = ? AND namespace = ?",
-            (person, collection.namespace),
-        )
+        statement = "DELETE FROM members WHERE person = ? AND namespace = ?"
+        self._write(statement, (person, collection.namespace))
 
     def is_label(self, name: str, namespace: str) -> bool:
         """True when memories or followed folders of a namespace have this name as their collection."""
-        return bool(
-            self._number(
-                "SELECT EXISTS (SELECT 1 FROM memories WHERE collection = ?1 AND namespace = ?2)"
-                " OR EXISTS (SELECT 1 FROM folders WHERE collection = ?1 AND namespace = ?2)",
-                (name, namespace),
-            )
+        row = self._row(
+            "SELECT 1 FROM memories WHERE collection = ?1 AND namespace = ?2 UNION ALL"
+            " SELECT 1 FROM folders WHERE collection = ?1 AND namespace = ?2 LIMIT 1",
+            (name, namespace),
         )
+        return row is not None
 
     def rename(self, collection: SharedCollection, new_name: str) -> None:
         """Rename a collection; the caller has checked that the name is free."""
@@ -139,17 +132,15 @@ class SqlCopies(SqlTable):
             " JOIN memories AS m ON m.n = p.copy"
             f" WHERE {column} IN ({{values}}) AND {{scope}}",
             ids,
-            scope,
+            (scope,),
         )
         return [id_ for (id_,) in rows]
 
     def detach(self, ids: Sequence[str]) -> None:
         """Make copies independent, when they were added or changed where they are. Otherwise
         `forget` by the author would delete what others rely on."""
-        with self._db.write() as db:
-            for several, part in in_parts(ids):
-                chosen = f"SELECT n FROM memories WHERE id IN ({several})"
-                db.execute(f"DELETE FROM published WHERE copy IN ({chosen})", part)
+        chosen = "SELECT n FROM memories WHERE id IN ({values})"
+        self._write_in(f"DELETE FROM published WHERE copy IN ({chosen})", ids)
 
     def visible_collections(self, scope: Scope) -> tuple[str, ...]:
         return tuple(self._collections.visible(scope))

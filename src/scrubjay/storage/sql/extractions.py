@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from scrubjay.storage.sql.scope import SqlTable, in_parts, where
+from scrubjay.storage.sql.scope import SqlTable, where
 from scrubjay.types import Scope
 
 MAX_TRIES = 3
@@ -121,7 +121,7 @@ class SqlExtractions(SqlTable):
             "SELECT x.message FROM extractions AS x JOIN memories AS m ON m.n = x.message"
             " WHERE m.id IN ({values}) AND x.leased_until_s = ?",
             claim.turns,
-            after=(claim.lease_s,),
+            (claim.lease_s,),
         )
         return len(rows) == len(claim.turns)
 
@@ -136,21 +136,18 @@ class SqlExtractions(SqlTable):
 
     def release(self, claim: Claim, reason: str = "") -> None:
         """End our lease of messages; it does not count as a try."""
-        with self._db.write() as db:
-            for several, part in in_parts(claim.turns):
-                db.execute(
-                    "UPDATE extractions SET leased_until_s = 0, reason = ?"
-                    f" WHERE leased_until_s = ? AND message IN"
-                    f" (SELECT n FROM memories WHERE id IN ({several}))",
-                    (reason or None, claim.lease_s, *part),
-                )
+        self._write_in(
+            "UPDATE extractions SET leased_until_s = 0, reason = ? WHERE leased_until_s = ?"
+            " AND message IN (SELECT n FROM memories WHERE id IN ({values}))",
+            claim.turns,
+            before=(reason or None, claim.lease_s),
+        )
 
     def retry(self, scope: Scope) -> None:
-        condition, arguments = where(scope, self._db)
         self._write(
             "UPDATE extractions SET tries = 0, leased_until_s = 0 WHERE outcome = 'failed'"
-            f" AND message IN (SELECT m.n FROM memories AS m WHERE {condition})",
-            arguments,
+            " AND message IN (SELECT m.n FROM memories AS m WHERE {scope})",
+            (scope,),
         )
 
     def waiting(self, scope: Scope) -> int:
@@ -158,12 +155,12 @@ class SqlExtractions(SqlTable):
         return self._number(
             "SELECT count(*) FROM memories AS m LEFT JOIN extractions AS x ON x.message = m.n"
             f" WHERE {_UNREAD})) AND {{scope}}",
-            scope=scope,
+            (scope,),
         )
 
     def has_messages(self, scope: Scope) -> bool:
         statement = "SELECT 1 FROM memories AS m WHERE m.type = 'message' AND {scope} LIMIT 1"
-        return self._row(statement, scope=scope) is not None
+        return self._row(statement, (scope,)) is not None
 
     def failures(self, scope: Scope) -> Mapping[str, int]:
         """Return why messages have failed for good, with the number of each reason, most first."""
@@ -171,7 +168,7 @@ class SqlExtractions(SqlTable):
             "SELECT coalesce(x.reason, ''), count(*) FROM extractions AS x"
             " JOIN memories AS m ON m.n = x.message WHERE x.outcome = 'failed'"
             f" AND x.tries >= {MAX_TRIES} AND {{scope}} GROUP BY 1 ORDER BY 2 DESC, 1",
-            scope=scope,
+            (scope,),
         )
         return dict(rows)
 
@@ -216,20 +213,18 @@ class SqlSpans(SqlTable):
             " FROM memories AS f, memories AS m WHERE f.id = ? AND m.id = ?"
             " ON CONFLICT (fact, message, start) DO UPDATE SET text = excluded.text, stop ="
             " CASE WHEN spans.stop > excluded.stop THEN spans.stop ELSE excluded.stop END",
-            (start, stop, self._db.codec.seal(text), fact, message),
+            (start, stop, self._seal(text), fact, message),
         )
 
     def of(self, fact: str) -> list[Span]:
         """Return the sources of a fact, in the order of the messages."""
-        unseal = self._db.codec.unseal
         rows = self._rows(
-            "SELECT m.id, s.start, s.stop, s.text FROM spans AS s"
-            " JOIN memories AS f ON f.n = s.fact"
+            "SELECT m.id, s.start, s.stop, s.text FROM spans AS s JOIN memories AS f ON f.n = s.fact"
             " JOIN memories AS m ON m.n = s.message WHERE f.id = ?"
             " ORDER BY m.created_us, m.n, s.start",
             (fact,),
         )
-        return [Span(id_, start, stop, unseal(text)) for id_, start, stop, text in rows]
+        return [Span(*row[:3], self._unseal(row[3])) for row in rows]
 
     def delete(self, message: str) -> None:
         self._write(

@@ -57,7 +57,7 @@ class SqlFeedback(SqlTable):
             added = db.execute(
                 "INSERT INTO feedback (n, memory, query, action, at_us, person)"
                 " SELECT ?, n, ?, ?, ?, ? FROM memories WHERE id = ?",
-                (last + 1, self._db.codec.seal(query), action, at_us, self._person, id_),
+                (last + 1, self._seal(query), action, at_us, self._person, id_),
             )
             if not added.rowcount:
                 return None
@@ -127,7 +127,7 @@ class SqlFeedback(SqlTable):
         number, at_us, query, id_, action, person = row
         at = moment(at_us)
         assert at is not None
-        return FeedbackGiven(number, at, self._db.codec.unseal(query), id_, action, person or None)
+        return FeedbackGiven(number, at, self._unseal(query), id_, action, person or None)
 
 
 class SqlAnswerCache(SqlTable):
@@ -138,7 +138,7 @@ class SqlAnswerCache(SqlTable):
 
     def get(self, kind: str, key: str) -> str | None:
         row = self._row("SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key))
-        return self._db.codec.unseal(row[0]) if row else None
+        return self._unseal(row[0]) if row else None
 
     def put(self, kind: str, key: str, value: str, at_us: int) -> None:
         """Cache a text, replacing any other of that key, unless the database is locked."""
@@ -146,7 +146,7 @@ class SqlAnswerCache(SqlTable):
             db.execute(
                 "INSERT INTO kept (kind, key, value, at_us) VALUES (?, ?, ?, ?) ON CONFLICT"
                 " (kind, key) DO UPDATE SET value = excluded.value, at_us = excluded.at_us",
-                (kind, key, self._db.codec.seal(value), at_us),
+                (kind, key, self._seal(value), at_us),
             )
             db.execute(
                 "DELETE FROM kept WHERE kind = ?1 AND key IN (SELECT key FROM kept"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.storage.database import NOTE, Database
 from scrubjay.storage.sql.collections import SqlCollections
-from scrubjay.storage.sql.scope import SqlTable, namespace_condition, where
+from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.times import moment
 from scrubjay.types import Scope
 
@@ -75,7 +75,7 @@ class SqlFiles(SqlTable):
             " SELECT n, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ? ON CONFLICT (memory) DO UPDATE"
             " SET path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns,"
             " digest = excluded.digest, part = excluded.part, reader = excluded.reader",
-            (self._db.codec.seal(file.path), *file[2:5], file.part, file.reader, file.memory),
+            (self._seal(file.path), *file[2:5], file.part, file.reader, file.memory),
         )
 
     def under(self, root: str, namespace: str) -> list[IndexedFile]:
@@ -85,7 +85,7 @@ class SqlFiles(SqlTable):
 
     def visible(self, scope: Scope) -> list[IndexedFile]:
         """Return every indexed file that a scope may see."""
-        return self._files(self._rows(f"{_SELECT_MANY} WHERE {{scope}}", scope=scope))
+        return self._files(self._rows(f"{_SELECT_MANY} WHERE {{scope}}", (scope,)))
 
     def of(self, ids: Sequence[str]) -> dict[str, IndexedFile]:
         rows = [row for id_ in ids for row in self._rows(f"{_SELECT} WHERE m.id = ?", (id_,))]
@@ -101,14 +101,12 @@ class SqlFiles(SqlTable):
 
     def skipped(self, root: str | None, scope: Scope) -> list[SkippedFile]:
         """Return the skipped files below a folder, or all, in the namespaces of a scope."""
-        condition, arguments = namespace_condition(scope, "namespace")
-        unseal = self._db.codec.unseal
         rows = self._rows(
             "SELECT path, state, reason, collection, size, mtime_ns, reader FROM left_out"
-            f" WHERE {condition}",
-            arguments,
+            " WHERE {namespaces}",
+            (scope,),
         )
-        files = (SkippedFile(unseal(path), *rest) for path, *rest in rows)
+        files = (SkippedFile(self._unseal(path), *rest) for path, *rest in rows)
         return [file for file in files if root is None or is_under(file.path, root)]
 
     def set_skipped(self, root: str, namespace: str, skipped: Iterable[SkippedFile]) -> None:
@@ -117,21 +115,19 @@ class SqlFiles(SqlTable):
         after = list(skipped)
         if set(before) == set(after):
             return
-        seal, unseal = self._db.codec.seal, self._db.codec.unseal
         with self._db.write() as db:
-            rows = db.execute("SELECT n, path FROM left_out WHERE namespace = ?", (namespace,))
-            old = [(n,) for n, path in rows.fetchall() if is_under(unseal(path), root)]
+            rows = self._rows("SELECT n, path FROM left_out WHERE namespace = ?", (namespace,))
+            old = [(n,) for n, path in rows if is_under(self._unseal(path), root)]
             db.executemany("DELETE FROM left_out WHERE n = ?", old)
             db.executemany(
                 "INSERT INTO left_out"
                 " (namespace, path, state, reason, collection, size, mtime_ns, reader)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(namespace, seal(file.path), *file[1:]) for file in after],
+                [(namespace, self._seal(file.path), *file[1:]) for file in after],
             )
 
-    def _files(self, rows: Iterable[tuple[str, ...]]) -> list[IndexedFile]:
-        unseal = self._db.codec.unseal
-        return [IndexedFile(unseal(path), *rest) for path, *rest in rows]  # type: ignore[arg-type]  # as selected
+    def _files(self, rows: Iterable[Any]) -> list[IndexedFile]:
+        return [IndexedFile(self._unseal(path), *rest) for path, *rest in rows]
 
 
 def storable_ns(time_ns: int) -> int:
@@ -168,13 +164,11 @@ class SqlFolders(SqlTable):
 
     def all(self, scope: Scope) -> list[Folder]:
         """Return the folders of the namespaces that a scope may see, by path."""
-        condition, arguments = namespace_condition(scope, "namespace")
-        unseal = self._db.codec.unseal
         rows = self._rows(
-            f"SELECT path, collection, namespace, indexed_us, person FROM folders WHERE {condition}",
-            arguments,
+            "SELECT path, collection, namespace, indexed_us, person FROM folders WHERE {namespaces}",
+            (scope,),
         )
-        return sorted(Folder(unseal(path), *rest) for path, *rest in rows)
+        return sorted(Folder(self._unseal(path), *rest) for path, *rest in rows)
 
     def containing(self, path: str, namespace: str) -> Folder | None:
         """Return the innermost followed folder that contains a path, or is that path."""
@@ -187,16 +181,19 @@ class SqlFolders(SqlTable):
         outer = self.containing(folder.path, folder.namespace)
         if outer and outer.path != folder.path and outer.collection == folder.collection:
             return
-        unseal = self._db.codec.unseal
         with self._db.write() as db:
-            rows = db.execute(
-                "SELECT n, path, collection FROM folders WHERE namespace = ?", (folder.namespace,)
-            ).fetchall()
-            known = [n for n, path, _ in rows if unseal(path) == folder.path]
+            rows = [
+                (n, self._unseal(path), collection)
+                for n, path, collection in self._rows(
+                    "SELECT n, path, collection FROM folders WHERE namespace = ?",
+                    (folder.namespace,),
+                )
+            ]
+            known = [n for n, path, _ in rows if path == folder.path]
             inner = [
                 (n,)
                 for n, path, collection in rows
-                if is_inside(unseal(path), folder.path) and collection == folder.collection
+                if is_inside(path, folder.path) and collection == folder.collection
             ]
             db.executemany("DELETE FROM folders WHERE n = ?", inner)
             if known:
@@ -208,7 +205,7 @@ class SqlFolders(SqlTable):
                 db.execute(
                     "INSERT INTO folders (path, collection, namespace, indexed_us, person)"
                     " VALUES (?, ?, ?, ?, ?)",
-                    (self._db.codec.seal(folder.path), *folder[1:]),
+                    (self._seal(folder.path), *folder[1:]),
                 )
 
     def collections(self, scope: Scope) -> list[Collection]:
@@ -220,7 +217,7 @@ class SqlFolders(SqlTable):
             " FROM memories AS m LEFT JOIN files AS f ON f.memory = m.n"
             " LEFT JOIN collections AS s ON s.namespace = m.namespace"
             " WHERE m.collection IS NOT NULL AND {scope} GROUP BY 1, 2",
-            scope=scope,
+            (scope,),
         )
         shared = self._collections.visible(scope)
         shared_namespaces = {collection.namespace for collection in shared.values()}
@@ -243,25 +240,23 @@ class SqlFolders(SqlTable):
 
     def rename_collection(self, name: str | None, new_name: str, scope: Scope) -> int:
         """Rename a collection, or all of a scope; return how many memories have the new name now."""
-        condition, arguments = where(scope._replace(collection=name), self._db)
-        visible, more = namespace_condition(scope, "namespace")
-        with self._db.write() as db:
+        with self._db.write():
             for table in ("folders", "left_out"):
-                db.execute(
-                    f"UPDATE {table} SET collection = ? WHERE {_IN_COLLECTION} AND {visible}",
-                    (new_name, name, *more),
+                self._write(
+                    f"UPDATE {table} SET collection = ? WHERE {_IN_COLLECTION} AND {{namespaces}}",
+                    (new_name, name, scope),
                 )
-            renamed = f"UPDATE memories AS m SET collection = ? WHERE {condition}"
-            return db.execute(renamed, (new_name, *arguments)).rowcount
+            return self._write(
+                "UPDATE memories AS m SET collection = ? WHERE {scope}",
+                (new_name, scope._replace(collection=name)),
+            )
 
     def unfollow(self, name: str | None, scope: Scope) -> None:
         """Stop following the folders of a collection, or all of a scope."""
-        visible, arguments = namespace_condition(scope, "namespace")
-        with self._db.write() as db:
+        with self._db.write():
             for table in ("folders", "left_out"):
-                db.execute(
-                    f"DELETE FROM {table} WHERE {_IN_COLLECTION} AND {visible}", (name, *arguments)
-                )
+                statement = f"DELETE FROM {table} WHERE {_IN_COLLECTION} AND {{namespaces}}"
+                self._write(statement, (name, scope))
 
 
 class LinkTarget(NamedTuple):
@@ -277,7 +272,7 @@ class SqlLinkTargets(SqlTable):
 
     def put(self, id_: str, targets: Sequence[LinkTarget]) -> None:
         """Replace the targets of one document."""
-        seal, token = self._db.codec.seal, self._db.codec.token
+        seal, token = self._seal, self._token
         with self._db.write() as db:
             (n,) = db.execute("SELECT n FROM memories WHERE id = ?", (id_,)).fetchone()
             db.execute("DELETE FROM targets WHERE memory = ?", (n,))
@@ -299,14 +294,13 @@ class SqlLinkTargets(SqlTable):
         return self._row("SELECT 1 FROM meta WHERE key = ?", (key,)) is None
 
     def of(self, ids: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-        unseal = self._db.codec.unseal
         targets: dict[str, list[tuple[str, str]]] = {id_: [] for id_ in ids}
         for id_, kind, text in self._rows_in(
             "SELECT m.id, t.kind, t.target FROM targets AS t"
             " JOIN memories AS m ON m.n = t.memory WHERE m.id IN ({values})",
             list(targets),
         ):
-            targets[id_].append((kind, unseal(text)))
+            targets[id_].append((kind, self._unseal(text)))
         return targets
 
     def documents_linking_to(self, names: Iterable[str], namespace: str) -> set[str]:
@@ -314,7 +308,7 @@ class SqlLinkTargets(SqlTable):
         rows = self._rows_in(
             "SELECT DISTINCT m.id FROM targets AS t JOIN memories AS m ON m.n = t.memory"
             " WHERE t.name IN ({values}) AND m.namespace = ?",
-            [self._db.codec.token(name) for name in names],
-            after=(namespace,),
+            list(map(self._token, names)),
+            (namespace,),
         )
         return {id_ for (id_,) in rows}

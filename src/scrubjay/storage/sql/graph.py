@@ -117,35 +117,39 @@ class SqlGraph(SqlTable):
     def links(self, id_: str, scope: Scope) -> list[Link]:
         """Return the links of one memory, whichever end it is, to those that the scope may see.
         "supersedes" is "superseded by" from the other end; other kinds have no direction."""
-        condition, arguments = where(scope, self._db)
-        rows = self._rows(
-            "SELECT id, max(strength), kind FROM ("
-            f"SELECT m.id, e.strength, e.kind FROM memories AS x {_FROM_HERE}"
-            f" WHERE x.id = ? AND {condition}"
-            " UNION ALL"  # two documents may link to each other
-            f" SELECT m.id, e.strength, {_KIND_FROM_THERE} FROM memories AS x {_FROM_THERE}"
-            f" WHERE x.id = ? AND {condition}"
-            ") AS found GROUP BY id, kind ORDER BY 2 DESC, 1, 3",
-            (id_, *arguments, id_, *arguments),
-        )
-        return [Link(*row) for row in rows]
+        strongest: dict[tuple[str, str], Link] = {}  # two documents may link to each other
+        for link in self._links([id_], scope).get(id_, ()):
+            strongest.setdefault((link.to, link.kind), link)
+        return list(strongest.values())
 
     def explicit_links(self, ids: Sequence[str], scope: Scope) -> Mapping[str, tuple[Link, ...]]:
         """Return the links of several memories, without those found by likeness."""
-        condition, arguments = where(scope, self._db)
-        found: dict[str, list[Link]] = {}
-        with self._db.read() as db:
-            for several, part in in_parts(ids):
-                chosen = f"WHERE x.id IN ({several}) AND e.made NOT IN ('near', '{AUTO}') AND {condition}"
-                rows = db.execute(
-                    f"SELECT x.id, m.id, e.strength, e.kind FROM memories AS x {_FROM_HERE} {chosen}"
-                    f" UNION SELECT x.id, m.id, e.strength, {_KIND_FROM_THERE}"
-                    f" FROM memories AS x {_FROM_THERE} {chosen} ORDER BY 1, 3 DESC, 2, 4",
-                    (*part, *arguments, *part, *arguments),
-                )
-                for here, *link in rows:
-                    found.setdefault(here, []).append(Link(*link))
+        found = self._links(ids, scope, f"e.made NOT IN ('near', '{AUTO}')")
         return {here: tuple(links) for here, links in found.items()}
+
+    def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the memories that each of these is linked to by one kind, strongest first."""
+        found = self._links(ids, scope, "e.kind = ?", kind)
+        return {
+            here: tuple(dict.fromkeys(link.to for link in links)) for here, links in found.items()
+        }
+
+    def _links(
+        self, ids: Sequence[str], scope: Scope, chosen: str = "TRUE", *arguments: str
+    ) -> dict[str, list[Link]]:
+        """Return the chosen links of memories to those that the scope may see, the strongest first."""
+        found: dict[str, list[Link]] = {}
+        with self._db.read():
+            for several, part in in_parts(ids):
+                condition = f"WHERE x.id IN ({several}) AND {chosen} AND {{scope}}"
+                for here, *link in self._rows(
+                    f"SELECT x.id, m.id, e.strength, e.kind FROM memories AS x {_FROM_HERE} {condition}"
+                    f" UNION SELECT x.id, m.id, e.strength, {_KIND_FROM_THERE}"
+                    f" FROM memories AS x {_FROM_THERE} {condition} ORDER BY 1, 3 DESC, 2, 4",
+                    (*part, *arguments, scope) * 2,
+                ):
+                    found.setdefault(here, []).append(Link(*link))
+        return found
 
     def linked_from(self, id_: str, kind: str) -> list[str]:
         """Return the memories that a memory links to by one kind, in the direction of the link."""
@@ -161,22 +165,6 @@ class SqlGraph(SqlTable):
             (id_, kind),
         )
 
-    def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the memories that each of these is linked to by one kind, strongest first."""
-        condition, arguments = where(scope, self._db)
-        found: dict[str, list[str]] = {}
-        for several, part in in_parts(ids):
-            chosen = f"WHERE x.id IN ({several}) AND e.kind = ? AND {condition}"
-            rows = self._rows(
-                f"SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_HERE} {chosen} UNION"
-                f" SELECT x.id, m.id, e.strength FROM memories AS x {_FROM_THERE} {chosen}"
-                " ORDER BY 3 DESC, 2",
-                (*part, kind, *arguments, *part, kind, *arguments),
-            )
-            for here, there, _ in rows:
-                found.setdefault(here, []).append(there)
-        return {here: tuple(dict.fromkeys(theirs)) for here, theirs in found.items()}
-
     def walk(
         self, seeds: Sequence[str], scope: Scope, depth: int, limit: int | None
     ) -> list[Neighbor]:
@@ -184,14 +172,11 @@ class SqlGraph(SqlTable):
         may see, and of each level only over the best."""
         condition, arguments = where(scope, self._db)
         with self._db.read() as db:
-            start = [
-                n
-                for (n,) in self._rows_in(
-                    f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}",
-                    seeds,
-                    scope,
-                )
-            ]
+            rows = self._rows_in(
+                f"SELECT m.n FROM {BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}",
+                seeds,
+                (scope,),
+            )
 
             def links(nodes: Collection[int]) -> Iterator[tuple[int, int, float]]:
                 for several, part in in_parts(list(nodes)):
@@ -201,16 +186,13 @@ class SqlGraph(SqlTable):
                     ).fetchall()
 
             def names(numbers: Collection[int]) -> dict[int, str]:
-                return {n: id_ for n, (id_, _) in _ids_and_times(db, numbers).items()}
+                return {n: id_ for n, id_, _ in self._ids_and_times(numbers, Scope())}
 
-            reached = walk_links(start, depth, links, names)
-            known = _ids_and_times(db, reached)
-        # A memory may have been deleted a moment ago.
-        return rank_neighbors(
-            {known[n][0]: path for n, path in reached.items() if n in known},
-            dict(known.values()),
-            limit,
-        )
+            reached = walk_links([n for (n,) in rows], depth, links, names)
+            # A memory may have been deleted a moment ago.
+            known = self._ids_and_times(reached, Scope())
+        paths = {id_: reached[n] for n, id_, _ in known}
+        return rank_neighbors(paths, {id_: updated_us for _, id_, updated_us in known}, limit)
 
     def between(self, ids: Sequence[str]) -> list[Edge]:
         """Return every link between two of these memories, the strongest first. Two automatic
@@ -236,18 +218,8 @@ class SqlGraph(SqlTable):
 
     def visible(self, ids: Sequence[str], scope: Scope) -> dict[str, int]:
         """Return those of these memories that a scope may see, with the time of their update."""
-        statement = (
-            f"SELECT m.id, m.updated_us FROM {BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
-        )
-        return dict(self._rows_in(statement, ids, scope))
-
-
-def _ids_and_times(db: Connection, numbers: Collection[int]) -> dict[int, tuple[str, int]]:
-    known: dict[int, tuple[str, int]] = {}
-    for several, part in in_parts(list(numbers)):
-        rows = db.execute(f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part)
-        known.update((n, (id_, updated_us)) for n, id_, updated_us in rows)
-    return known
+        chosen = f"{BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
+        return dict(self._rows_in(f"SELECT m.id, m.updated_us FROM {chosen}", ids, (scope,)))
 
 
 def walk_links(
@@ -366,9 +338,10 @@ class SqlAutoLinks(SqlTable):
         """Return how many memories wait for links, of all or of a scope; `most` stops counting. A
         memory without a vector of the model waits for that first, and does not count."""
         limit, after = ("", ()) if most is None else (" LIMIT ?", (most,))
-        visible = "" if scope is None else " AND {scope}"
-        statement = f"SELECT count(*) FROM (SELECT u.memory {_WAITING}{visible}{limit}) AS listed"
-        return int(self._row(statement, (model,), scope, after)[0])
+        statement = (
+            f"SELECT count(*) FROM (SELECT u.memory {_WAITING} AND {{scope}}{limit}) AS listed"
+        )
+        return self._number(statement, (model, scope or Scope(), *after))
 
     def waiting(self, model: str, most: int) -> list[UnlinkedMemory]:
         """Return memories that wait for links, the newest first."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.storage.database import Connection, Database, Gathered
-from scrubjay.storage.sql.scope import FIRST_US, SqlTable, where
+from scrubjay.storage.sql.scope import FIRST_US, SqlTable
 from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.text.snippets import preview
 from scrubjay.times import micros, moment
@@ -133,9 +133,8 @@ class SqlMessages(SqlTable):
         ):
             return ""
         position = Position(namespace, session, owner, agent, created_us, n)
-        unseal = self._db.codec.unseal
         rows = [self._row(side, (*position, 1)) for side in (_BEFORE, _AFTER)]
-        texts = [blank_recalled(unseal(row[1])).strip() for row in rows if row is not None]
+        texts = [blank_recalled(self._unseal(row[1])).strip() for row in rows if row is not None]
         if for_model:
             return "\n".join(text for text in texts if len(text) <= max_chars)
         return "\n".join(filter(None, (preview(text, max_chars) for text in texts)))
@@ -192,8 +191,7 @@ class SqlMessages(SqlTable):
             " FROM memories AS m WHERE m.type = 'message' AND m.session IS NOT NULL"
             " AND {scope} GROUP BY m.namespace, m.session"
             " ORDER BY max(m.created_us) DESC, m.session, m.namespace LIMIT ? OFFSET ?",
-            scope=scope,
-            after=(limit, offset),
+            (scope, limit, offset),
         )
         return [
             Session(name, place, count, _time(first), _time(last), _names(owners), _names(agents))
@@ -204,7 +202,7 @@ class SqlMessages(SqlTable):
         return self._number(
             "SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE m.type = 'message' AND"
             " m.session IS NOT NULL AND {scope} GROUP BY m.namespace, m.session)",
-            scope=scope,
+            (scope,),
         )
 
     def _changed(self) -> ChangedNeighbors:
@@ -214,7 +212,6 @@ class SqlMessages(SqlTable):
 
     def _apply(self, changed: ChangedNeighbors) -> None:
         """Index the present neighbors of each message; where a model reads them, request a vector."""
-        unseal = self._db.codec.unseal
         embed: list[int] = []
         with self._db.write() as db:
             for n in sorted(changed.words):
@@ -224,9 +221,9 @@ class SqlMessages(SqlTable):
                 if row is None:
                     continue
                 *columns, language, text, context = row
-                text = unseal(text)
+                text = self._unseal(text)
                 neighbors = self.neighbor_texts(n, text, columns, for_model=False)
-                lines = "\n".join(filter(None, (unseal(context), neighbors)))
+                lines = "\n".join(filter(None, (self._unseal(context), neighbors)))
                 differs = self._words.put_context(n, lines, language)
                 if n in changed.embed and (differs or len(text) <= self._db.short_turn_chars):
                     embed.append(n)
@@ -292,8 +289,7 @@ class SqlTimeline(SqlTable):
         return self._number(
             "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
             " AND {scope}",
-            (settled_us,),
-            scope._replace(spoken=None),
+            (settled_us, scope._replace(spoken=None)),
         )
 
     def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:
@@ -302,18 +298,17 @@ class SqlTimeline(SqlTable):
         What began before and lasted until then comes last. A message without words of its own, such as
         one of recalled text alone, is left out.
         """
-        condition, arguments = where(scope, self._db)
         # Two statements in one: for what lasts, and for the rest, there is an index each.
         rows = self._rows(
             "SELECT id, updated_us FROM (SELECT * FROM (SELECT m.n, m.id, m.type, m.updated_us,"
             " coalesce(m.event_us, m.created_us) AS at FROM memories AS m"
             " WHERE coalesce(m.event_us, m.created_us) >= ?"
-            f" AND coalesce(m.event_us, m.created_us) < ? AND {condition}"
+            " AND coalesce(m.event_us, m.created_us) < ? AND {scope}"
             " UNION ALL SELECT m.n, m.id, m.type, m.updated_us, m.event_us FROM memories AS m"
             " WHERE m.event_until_us IS NOT NULL AND m.event_until_us > ? AND m.event_us < ?"
             # The inner limit keeps SQLite from reading the words of more than are returned.
-            f" AND {condition}) AS seen ORDER BY at DESC, updated_us DESC, id LIMIT -1) AS latest"
+            " AND {scope}) AS seen ORDER BY at DESC, updated_us DESC, id LIMIT -1) AS latest"
             " WHERE type <> 'message' OR (SELECT text <> '' FROM words WHERE rowid = n) LIMIT ?",
-            (begins_us, ends_us, *arguments, begins_us, begins_us, *arguments, limit),
+            (begins_us, ends_us, scope, begins_us, begins_us, scope, limit),
         )
         return RankedList("moment", tuple(Row(id_, 1.0, None, us) for id_, us in rows))

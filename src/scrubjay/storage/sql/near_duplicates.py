@@ -134,7 +134,7 @@ class SqlNearDuplicates(SqlTable):
             " JOIN memories AS m ON m.n = s.memory WHERE s.vector IN ({values})"
             " AND v.model = ? AND m.namespace = ? AND m.content_hash <> ?",
             vectors,
-            after=(new.model, new.namespace, new.content_hash),
+            (new.model, new.namespace, new.content_hash),
         ):
             cosine = float(np.frombuffer(unseal(sealed), "<f4") @ new.values)
             if round(cosine, 6) >= MIN_COSINE:

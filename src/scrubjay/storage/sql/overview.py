@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.storage.sql.scope import EVERYTHING, SqlTable, where
+from scrubjay.storage.sql.scope import EVERYTHING, SqlTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,7 @@ SEARCHES = ""  # the source under which searches are counted
 HitCounts = Mapping[tuple[int, str], int]  # by the beginning of an hour and the source
 _MAX_PASSAGES = 8  # a document says at its beginning what it is about
 _MAX_TEXT_CHARS = 400  # read of a text without a title
+_VISIBLE = "SELECT m.n FROM memories AS m WHERE {scope}"
 _ENDS = {"chunks": ("memory",), "edges": ("a", "b")}
 # Automatic links may exist in both directions: they count as one.
 _ONCE = {
@@ -33,38 +34,29 @@ class SqlCounts(SqlTable):
 
     def rows(self, table: str, scope: Scope) -> int:
         """Return how many rows of a table belong to memories of the scope, by both ends if it has two."""
-        visible, arguments = ("", []) if scope.everything else self._visible(scope)
-        conditions = [f"t.{end} IN ({visible})" for end in _ENDS[table] if visible]
-        conditions.append(_ONCE.get(table, EVERYTHING))
+        ends = () if scope.everything else _ENDS[table]
+        conditions = [*(f"t.{end} IN ({_VISIBLE})" for end in ends), _ONCE.get(table, EVERYTHING)]
         statement = f"SELECT count(*) FROM {table} AS t WHERE {' AND '.join(conditions)}"
-        return int(self._row(statement, arguments * len(_ENDS[table]))[0])
+        return self._number(statement, [scope] * len(ends))
 
     def vectors(self, scope: Scope) -> dict[str, int]:
         """Return the number of vectors of the scope by each known model."""
-        visible, arguments = self._visible(scope)
-        return dict(
-            self._rows(
-                "SELECT models.name, count(c.n) FROM models LEFT JOIN vectors AS v ON v.model ="
-                " models.n LEFT JOIN chunks AS c ON c.n = v.chunk AND c.memory IN"
-                f" ({visible}) GROUP BY models.n",
-                arguments,
-            )
+        rows = self._rows(
+            "SELECT models.name, count(c.n) FROM models LEFT JOIN vectors AS v ON v.model = models.n"
+            f" LEFT JOIN chunks AS c ON c.n = v.chunk AND c.memory IN ({_VISIBLE}) GROUP BY models.n",
+            (scope,),
         )
+        return dict(rows)
 
     def queued(self, model: str, max_tries: int, scope: Scope) -> tuple[int, int]:
         """Return how many chunks of the scope are queued, and how many of them have failed for good."""
-        visible, arguments = self._visible(scope)
         queued, failed = self._row(
             "SELECT count(*), count(*) FILTER (WHERE w.tries >= ?) FROM wanting AS w"
             " JOIN chunks AS c ON c.n = w.chunk WHERE w.model ="
-            f" (SELECT n FROM models WHERE name = ?) AND c.memory IN ({visible})",
-            (max_tries, model, *arguments),
+            f" (SELECT n FROM models WHERE name = ?) AND c.memory IN ({_VISIBLE})",
+            (max_tries, model, scope),
         )
         return int(queued), int(failed)
-
-    def _visible(self, scope: Scope) -> tuple[str, list[object]]:
-        condition, arguments = where(scope, self._db)
-        return f"SELECT m.n FROM memories AS m WHERE {condition}", arguments
 
 
 class Gauges(NamedTuple):
@@ -135,10 +127,9 @@ class SqlMap(SqlTable):
             " JOIN vectors AS v ON v.chunk = c.n"
             " WHERE v.model = (SELECT n FROM models WHERE name = ?)"
             " AND {scope} GROUP BY m.n, m.id ORDER BY m.n",
-            (model,),
-            scope,
+            (model, scope),
         )
-        (every,) = self._row("SELECT count(*) FROM memories AS m WHERE {scope}", scope=scope)
+        every = self._number("SELECT count(*) FROM memories AS m WHERE {scope}", (scope,))
         return [EmbeddedMemory(*row) for row in rows], max(every - len(rows), 0)
 
     def vectors(
@@ -155,8 +146,8 @@ class SqlMap(SqlTable):
             " WHERE v.model = (SELECT n FROM models WHERE name = ?)"
             " AND c.memory IN ({values}) AND c.ordinal < ? ORDER BY c.memory, c.ordinal",
             memories,
+            (_MAX_PASSAGES,),
             before=(model,),
-            after=(_MAX_PASSAGES,),
         ):
             passages.setdefault(memory, []).append(np.frombuffer(unseal(stored), "<f4"))
         means: list[NDArray[np.float32]] = []
@@ -168,7 +159,6 @@ class SqlMap(SqlTable):
         return list(passages), matrix
 
     def labels(self, memories: Sequence[int]) -> dict[int, MapLabel]:
-        unseal = self._db.codec.unseal
         labels: dict[int, MapLabel] = {}
         # The text of a memory with a title is not read: it may be a book.
         for n, id_, type_, title, text, topics, created_us, updated_us in self._rows_in(
@@ -176,7 +166,7 @@ class SqlMap(SqlTable):
             " created_us, updated_us FROM memories WHERE n IN ({values})",
             memories,
         ):
-            words = unseal(title) if text is None else unseal(text)[:_MAX_TEXT_CHARS]
-            first = next(iter(json.loads(unseal(topics))), None)
+            words = self._unseal(title) if text is None else self._unseal(text)[:_MAX_TEXT_CHARS]
+            first = next(iter(json.loads(self._unseal(topics))), None)
             labels[n] = MapLabel(id_, type_, words, first, created_us, updated_us)
         return labels

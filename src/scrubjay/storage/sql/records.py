@@ -17,7 +17,6 @@ from scrubjay.storage.sql.scope import (
     BY_ID,
     PRIVATE_PREFIXES,
     SqlTable,
-    in_parts,
     marks,
     namespace_condition,
     padded,
@@ -152,37 +151,34 @@ class SqlRecords(SqlTable):
 
     def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the title and the aliases of each of these memories."""
-        unseal = self._db.codec.unseal
         rows = self._rows_in(
             "SELECT id, title, metadata FROM memories WHERE id IN ({values})", ids
         )
         return {
-            id_: (unseal(title), *aliases_of(json.loads(unseal(metadata))))
+            id_: (self._unseal(title), *aliases_of(json.loads(self._unseal(metadata))))
             for id_, title, metadata in rows
         }
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of all memories; "" stands for texts whose language is unclear."""
         # From one to the next in the index: counting them all takes longer than a search.
-        rows = self._rows(
+        languages = self._column(
             "WITH RECURSIVE each (language) AS (SELECT min(language) FROM memories UNION ALL"
             " SELECT (SELECT min(language) FROM memories AS m WHERE m.language > each.language)"
             " FROM each WHERE each.language IS NOT NULL)"
             " SELECT language FROM each WHERE language IS NOT NULL"
         )
-        return tuple(language for (language,) in rows)
+        return tuple(languages)
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
-        rows = self._rows_in(
-            f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}", ids, scope
-        )
-        return {row[0]: self._memory(row) for row in rows}
+        statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
+        return {row[0]: self._memory(row) for row in self._rows_in(statement, ids, (scope,))}
 
     def exists(self, id_: str) -> bool:
         return self._row("SELECT 1 FROM memories WHERE id = ?", (id_,)) is not None
 
     def any_visible(self, scope: Scope) -> bool:
-        return bool(self._rows("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", scope=scope))
+        return bool(self._rows("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", (scope,)))
 
     def id_secret(self, namespace: str) -> str:
         """Return a secret for ids that must not be guessable, in a namespace of people; else ""."""
@@ -192,7 +188,7 @@ class SqlRecords(SqlTable):
             return self._hashes.make_key().hex()
 
     def ids(self, scope: Scope) -> list[str]:
-        return self._column("SELECT m.id FROM memories AS m WHERE {scope}", scope=scope)
+        return self._column("SELECT m.id FROM memories AS m WHERE {scope}", (scope,))
 
     def ids_for_export(self, scope: Scope) -> list[str]:
         """Return the same in the order in which an import has to write them: by id, then messages.
@@ -203,16 +199,14 @@ class SqlRecords(SqlTable):
             "SELECT m.id FROM memories AS m WHERE {scope} ORDER BY m.type = 'message',"
             " CASE WHEN m.type = 'message' THEN m.created_us END,"
             " CASE WHEN m.type = 'message' THEN m.n END, m.id",
-            scope=scope,
+            (scope,),
         )
 
     def ids_with_prefix(self, prefix: str, scope: Scope, limit: int) -> list[str]:
         return self._column(
             "SELECT m.id FROM memories AS m WHERE m.id >= ? AND m.id < ? AND {scope}"
             " ORDER BY m.id LIMIT ?",
-            (prefix, prefix + "\U0010ffff"),
-            scope,
-            (limit,),
+            (prefix, prefix + "\U0010ffff", scope, limit),
         )
 
     def find_duplicate(self, content_hash: str, type_: str, namespace: str) -> str | None:
@@ -236,9 +230,8 @@ class SqlRecords(SqlTable):
             id_: self._messages.beside(at, turns) for id_, at in self._messages.positions(ids)
         }
         numbers = list({n for both in sides.values() for side in both for n in side})
-        rows = self._rows_in(
-            f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {{scope}}", numbers, scope
-        )
+        statement = f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {{scope}}"
+        rows = self._rows_in(statement, numbers, (scope,))
         visible = {n: self._memory(stored) for n, *stored in rows}
 
         def seen(numbers: list[int]) -> list[Memory]:
@@ -248,16 +241,12 @@ class SqlRecords(SqlTable):
 
     def delete(self, ids: Sequence[str]) -> int:
         """Delete memories and everything derived from them; return how many were deleted."""
-        deleted = 0
-        with self._db.write() as db:
-            for several, part in in_parts(list(dict.fromkeys(ids))):
-                rows = db.execute(f"SELECT n FROM memories WHERE id IN ({several})", part)
-                numbers = [n for (n,) in rows]
-                self._messages.on_delete(numbers)
-                self._words.delete(numbers)
-                deleted += db.execute(
-                    f"DELETE FROM memories WHERE id IN ({several})", part
-                ).rowcount
+        with self._db.write():
+            rows = self._rows_in("SELECT n FROM memories WHERE id IN ({values})", ids)
+            numbers = list(dict.fromkeys(n for (n,) in rows))
+            self._messages.on_delete(numbers)
+            self._words.delete(numbers)
+            deleted = self._write_in("DELETE FROM memories WHERE n IN ({values})", numbers)
             if deleted:
                 self._words.overwrite_deleted()
         if deleted:
@@ -274,24 +263,21 @@ class SqlRecords(SqlTable):
 
     def _page(self, order: str, scope: Scope, limit: int, offset: int) -> list[Memory]:
         statement = f"{_SELECT} WHERE {{scope}} ORDER BY {order} LIMIT ? OFFSET ?"
-        rows = self._rows(statement, (), scope, (limit, offset))
-        return [self._memory(row) for row in rows]
+        return [self._memory(row) for row in self._rows(statement, (scope, limit, offset))]
 
     def namespaces(self, scope: Scope, most: int) -> list[str]:
         """Return the first namespaces, by name, in which a scope's person may see anything."""
-        condition, arguments = namespace_condition(scope, "m.namespace")
         names: list[str] = []
-        with self._db.read() as db:
+        with self._db.read():
             # Each is one step in the index: memories are not counted.
-            while len(names) < most:
-                row = db.execute(
-                    f"SELECT m.namespace FROM memories AS m WHERE m.namespace > ? AND {condition}"
-                    " ORDER BY m.namespace LIMIT 1",
-                    (names[-1] if names else "", *arguments),
-                ).fetchone()
-                if row is None:
-                    break
-                names.append(row[0])
+            while len(names) < most and (
+                row := self._row(
+                    "SELECT namespace FROM memories WHERE namespace > ? AND {namespaces}"
+                    " ORDER BY namespace LIMIT 1",
+                    (names[-1] if names else "", scope),
+                )
+            ):
+                names += row
         return names
 
     def counts(self, column: str, scope: Scope) -> dict[str, int]:
@@ -301,7 +287,7 @@ class SqlRecords(SqlTable):
         rows = self._rows(
             f"SELECT m.{column}, count(*) FROM memories AS m WHERE {{scope}}"
             f" AND m.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
-            scope=scope,
+            (scope,),
         )
         return dict(rows)
 
@@ -362,7 +348,7 @@ class SqlRecords(SqlTable):
                     (*place, same.pop()),
                 )
             else:
-                new.append((n, *place, self._db.codec.seal(c.heading)))
+                new.append((n, *place, self._seal(c.heading)))
         if before is not None:
             db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
         db.executemany(
@@ -385,15 +371,15 @@ class SqlRecords(SqlTable):
             return unchanged
         rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
         for chunk, start, stop, heading in rows:
-            passage = (self._db.codec.unseal(heading), before.text[start:stop])
+            passage = (self._unseal(heading), before.text[start:stop])
             unchanged.setdefault(passage, []).append(chunk)
         return unchanged
 
     def _chunk(self, row: Sequence[Any]) -> Chunk:
-        return Chunk(*row)._replace(heading=self._db.codec.unseal(row[5]))
+        return Chunk(*row)._replace(heading=self._unseal(row[5]))
 
     def _values(self, memory: Memory) -> list[Any]:
-        seal = self._db.codec.seal
+        seal = self._seal
         lists = (memory.topics, dict(memory.metadata))
         return [
             *_PLACE(memory),
@@ -409,7 +395,7 @@ class SqlRecords(SqlTable):
 
     def _memory(self, row: Sequence[Any]) -> Memory:
         # Unpacked rather than looked up by name: this runs for every hit of every search.
-        unseal = self._db.codec.unseal
+        unseal = self._unseal
         id_, namespace, type_, text, title, context, topics, metadata, *rest = row
         *labels, source, language, content_hash = rest[:-6]
         texts = tuple(json.loads(unseal(topics)))
@@ -423,11 +409,11 @@ class SqlRecords(SqlTable):
 
 def project_namespaces(db: Database, prefix: str, scope: Scope) -> list[str]:
     """Return the namespaces of a project, by name: those that begin with `project/`."""
-    condition, arguments = namespace_condition(scope, "m.namespace")
+    condition, arguments = namespace_condition(scope, "namespace")
     with db.read() as connection:
         rows = connection.execute(
-            "SELECT DISTINCT m.namespace FROM memories AS m"
-            f" WHERE substr(m.namespace, 1, ?) = ? AND {condition} ORDER BY 1",
+            "SELECT DISTINCT namespace FROM memories"
+            f" WHERE substr(namespace, 1, ?) = ? AND {condition} ORDER BY 1",
             (len(prefix), prefix, *arguments),
         )
         return [namespace for (namespace,) in rows]
@@ -437,16 +423,15 @@ class SqlHistory(SqlTable):
     """Former values of memory fields; deleted with the memory."""
 
     def add(self, id_: str, at_us: int, field: str, before: str, after: str) -> None:
-        seal = self._db.codec.seal
         self._write(
             "INSERT INTO history (memory, at_us, change, before, after)"
             " SELECT n, ?, ?, ?, ? FROM memories WHERE id = ?",
-            (at_us, field, seal(before), seal(after), id_),
+            (at_us, field, self._seal(before), self._seal(after), id_),
         )
 
     def of(self, id_: str) -> list[tuple[int, str, str, str]]:
         """Return time, field, old and new value of each change of a memory, oldest first."""
-        unseal = self._db.codec.unseal
+        unseal = self._unseal
         rows = self._rows(
             "SELECT h.at_us, h.change, h.before, h.after FROM history AS h"
             " JOIN memories AS m ON m.n = h.memory WHERE m.id = ? ORDER BY h.n",

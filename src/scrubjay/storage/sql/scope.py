@@ -6,7 +6,7 @@ Filters are applied in SQL, never afterwards.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,13 +41,17 @@ _VISIBLE_MESSAGE = (
 
 
 class SqlTable:
-    """Base of the tables: runs a statement in one call. `{scope}` in a statement stands for the
-    condition of a scope on `memories AS m`; its arguments come between `arguments` and `after`."""
+    """Base of the tables: runs a statement in one call.
+
+    A Scope among the arguments is replaced by its condition: `{scope}` in the statement is one on
+    `memories AS m`, `{namespaces}` one on a column `namespace`.
+    """
 
     table = ""
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._seal, self._unseal, self._token = db.codec.seal, db.codec.unseal, db.codec.token
 
     def is_empty(self) -> bool:
         return self._row(f"SELECT 1 FROM {self.table} LIMIT 1") is None
@@ -55,37 +59,25 @@ class SqlTable:
     def transaction(self) -> AbstractContextManager[object]:
         return self._db.write()
 
-    def _rows(
-        self, sql: str, arguments: _Values = (), scope: Scope | None = None, after: _Values = ()
-    ) -> list[Any]:
+    def _rows(self, statement: str, arguments: _Values = ()) -> list[Any]:
         with self._db.read() as db:
-            return db.execute(*self._bound(sql, arguments, scope, after)).fetchall()
+            return db.execute(*self._bound(statement, arguments)).fetchall()
 
-    def _row(
-        self, sql: str, arguments: _Values = (), scope: Scope | None = None, after: _Values = ()
-    ) -> Any:
+    def _row(self, statement: str, arguments: _Values = ()) -> Any:
         with self._db.read() as db:
-            return db.execute(*self._bound(sql, arguments, scope, after)).fetchone()
+            return db.execute(*self._bound(statement, arguments)).fetchone()
 
-    def _column(
-        self, sql: str, arguments: _Values = (), scope: Scope | None = None, after: _Values = ()
-    ) -> list[Any]:
-        return [value for (value,) in self._rows(sql, arguments, scope, after)]
+    def _column(self, statement: str, arguments: _Values = ()) -> list[Any]:
+        return [value for (value,) in self._rows(statement, arguments)]
 
-    def _number(self, sql: str, arguments: _Values = (), scope: Scope | None = None) -> int:
-        return int(self._row(sql, arguments, scope)[0])
+    def _number(self, statement: str, arguments: _Values = ()) -> int:
+        return int(self._row(statement, arguments)[0])
 
     def _rows_in(
-        self,
-        statement: str,
-        values: _Values,
-        scope: Scope | None = None,
-        *,
-        before: _Values = (),
-        after: _Values = (),
+        self, statement: str, values: _Values, after: _Values = (), *, before: _Values = ()
     ) -> list[Any]:
         """Run a statement with `IN ({values})`, in as many parts as needed, in one read."""
-        statement, after = self._bound(statement, (), scope, after)
+        statement, after = self._bound(statement, after)
         with self._db.read() as db:
             return [
                 row
@@ -95,18 +87,49 @@ class SqlTable:
                 )
             ]
 
-    def _bound(
-        self, statement: str, arguments: _Values, scope: Scope | None, after: _Values
-    ) -> tuple[str, _Values]:
-        if scope is None:
-            return statement, (*arguments, *after)
-        condition, more = where(scope, self._db)
-        return statement.replace("{scope}", condition), (*arguments, *more, *after)
+    def _ids_and_times(self, numbers: Collection[int], scope: Scope) -> list[tuple[int, str, int]]:
+        """Return number, id and time of update of those of these memories that a scope may see."""
+        # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
+        return self._rows_in(
+            "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
+            " WHERE m.n IN ({values}) AND {scope}",
+            list(numbers),
+            (scope,),
+        )
 
-    def _write(self, statement: str, arguments: Sequence[object] = ()) -> int:
+    def _write(self, statement: str, arguments: _Values = ()) -> int:
         """Run one statement in a write; return how many rows were changed."""
         with self._db.write() as db:
-            return db.execute(statement, arguments).rowcount
+            return db.execute(*self._bound(statement, arguments)).rowcount
+
+    def _write_in(self, statement: str, values: _Values, before: _Values = ()) -> int:
+        """Run a statement with `IN ({values})`, in parts, in one write; return how many rows changed."""
+        with self._db.write() as db:
+            return sum(
+                db.execute(statement.replace("{values}", several), (*before, *part)).rowcount
+                for several, part in in_parts(values)
+            )
+
+    def _write_each(self, statement: str, rows: Sequence[_Values]) -> None:
+        """Run one statement for each of these arguments, in one write; without any, none is begun."""
+        if rows:
+            with self._db.write() as db:
+                db.executemany(statement, rows)
+
+    def _bound(self, statement: str, arguments: _Values) -> tuple[str, _Values]:
+        bound: list[object] = []
+        for argument in arguments:
+            if not isinstance(argument, Scope):
+                bound.append(argument)
+                continue
+            if "{scope}" in statement:
+                placeholder, (condition, more) = "{scope}", where(argument, self._db)
+            else:
+                placeholder = "{namespaces}"
+                condition, more = namespace_condition(argument, "namespace")
+            statement = statement.replace(placeholder, condition, 1)
+            bound += more
+        return statement, bound
 
 
 def comparisons(scope: Scope, codec: Codec) -> list[tuple[str, str, Any]]:
@@ -281,8 +304,7 @@ class SqlValidity(SqlTable):
         return self._column(
             "SELECT m.id FROM memories AS m WHERE m.valid_until_us >= ? AND m.valid_until_us <= ?"
             f" AND {{scope}} ORDER BY m.valid_until_us{order}, m.id",
-            (first_us, last_us),
-            scope,
+            (first_us, last_us, scope),
         )
 
 

@@ -107,12 +107,12 @@ class TopicHashes(SqlTable):
             if self.is_current():  # another process was faster
                 return
             db.execute("DELETE FROM topic_hashes")
-            unseal, after, hashes = self._db.codec.unseal, 0, _HashCache(b"")
+            after, hashes = 0, _HashCache(b"")
             while batch := db.execute(
                 "SELECT n, topics FROM memories WHERE n > ? ORDER BY n LIMIT ?", (after, _BATCH)
             ).fetchall():
                 after = batch[-1][0]
-                tagged = [(n, json.loads(unseal(topics))) for n, topics in batch]
+                tagged = [(n, json.loads(self._unseal(topics))) for n, topics in batch]
                 if not any(topics for _, topics in tagged):
                     continue
                 hashes.key = hashes.key or self.make_key()
@@ -229,7 +229,7 @@ class SqlTopics(SqlTable):
             rows = self._rows(
                 f"SELECT t.topic, count(*), min(t.memory) FROM topics AS t{joined}"
                 " WHERE {scope} GROUP BY t.topic",
-                scope=scope,
+                (scope,),
             )
             # The index may have no readable name; a memory with the topic has.
             names = self._names([n for *_, n in rows])
@@ -244,8 +244,7 @@ class SqlTopics(SqlTable):
             rows = self._rows(
                 "SELECT m.n, m.topics, m.language FROM memories AS m WHERE m.n IN"
                 " (SELECT memory FROM topics WHERE topic = ?) AND {scope}",
-                (self._db.codec.token(old),),
-                scope,
+                (self._token(old), scope),
             )
             if old != new:
                 self._rename_in(db, old, new, rows)
@@ -254,15 +253,14 @@ class SqlTopics(SqlTable):
     def _rename_in(
         self, db: Connection, old: str, new: str, rows: Sequence[tuple[int, str | bytes, str]]
     ) -> None:
-        codec = self._db.codec
         changes: list[tuple[int, list[str], list[str]]] = []
         for n, stored, _ in rows:
-            before = json.loads(codec.unseal(stored))
+            before = json.loads(self._unseal(stored))
             after = list(dict.fromkeys(new if topic == old else topic for topic in before))
             changes.append((n, before, after))
         db.executemany(
             "UPDATE memories SET topics = ? WHERE n = ?",
-            ((codec.seal(json.dumps(after, ensure_ascii=False)), n) for n, _, after in changes),
+            ((self._seal(json.dumps(after, ensure_ascii=False)), n) for n, _, after in changes),
         )
         self._words.put_topics(
             (n, after, language)
@@ -270,11 +268,11 @@ class SqlTopics(SqlTable):
         )
         db.executemany(
             "DELETE FROM topics WHERE topic = ? AND memory = ?",
-            ((codec.token(old), n) for n, *_ in rows),
+            ((self._token(old), n) for n, *_ in rows),
         )
         db.executemany(
             "INSERT OR IGNORE INTO topics (topic, memory) VALUES (?, ?)",
-            ((codec.token(new), n) for n, *_ in rows),
+            ((self._token(new), n) for n, *_ in rows),
         )
         self._hashes.replace(changes)
 
@@ -350,13 +348,7 @@ class SqlTopics(SqlTable):
     def _ranked(self, scores: dict[int, int], near: Best, scope: Scope) -> list[Row]:
         """Add ids and times to the memories that the scope may see, and sort them."""
         ranked = []
-        for n, id_, updated_us in self._rows_in(
-            # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
-            "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
-            " WHERE m.n IN ({values}) AND {scope}",
-            list(scores),
-            scope,
-        ):
+        for n, id_, updated_us in self._ids_and_times(scores, scope):
             cosine, chunk = near.get(n, (None, None))
             # Memories without a cosine come after all others.
             distance = 2.0 if cosine is None else -round(cosine, 6)
@@ -367,12 +359,11 @@ class SqlTopics(SqlTable):
 
     def _names(self, memories: Sequence[int]) -> dict[str, str]:
         """Return the topics of these memories by their tokens in the index."""
-        codec = self._db.codec
         rows = self._rows_in(
             "SELECT topics FROM memories WHERE n IN ({values})", list(dict.fromkeys(memories))
         )
-        topics = (topic for (stored,) in rows for topic in json.loads(codec.unseal(stored)))
-        return {codec.token(topic): topic for topic in topics}
+        topics = (topic for (stored,) in rows for topic in json.loads(self._unseal(stored)))
+        return {self._token(topic): topic for topic in topics}
 
 
 def _max_read() -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput
-from scrubjay.storage.database import Connection, Database
+from scrubjay.storage.database import Database
 from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, where
 from scrubjay.types import RankedList, Row, Scope
 
@@ -133,8 +133,7 @@ class SqlVectors(SqlTable, ABC):
             " JOIN memories AS m ON m.n = c.memory"
             " LEFT JOIN vectors AS v ON v.chunk = w.chunk AND v.model = w.model"
             f" WHERE w.model = {_MODEL} AND v.n IS NULL AND {{scope}}",
-            (model,),
-            scope,
+            (model, scope),
         )
 
     def without(self, model: str, scope: Scope) -> int:
@@ -142,7 +141,7 @@ class SqlVectors(SqlTable, ABC):
         if self._row("SELECT 1 FROM models WHERE name = ?", (model,)):
             return self.missing(model, scope)
         joined = "chunks AS c JOIN memories AS m ON m.n = c.memory"
-        return self._number(f"SELECT count(*) FROM {joined} WHERE {{scope}}", scope=scope)
+        return self._number(f"SELECT count(*) FROM {joined} WHERE {{scope}}", (scope,))
 
     def is_current(self) -> bool:
         """True when a search uses every stored vector; a replica may be behind."""
@@ -203,12 +202,8 @@ class SqlVectors(SqlTable, ABC):
 
     def _are_few(self, scope: Scope) -> bool:
         """True when scoring all memories of a scope is faster than asking an index."""
-        return self._counted("memories AS m", *where(scope, self._db), _FEW) <= _FEW
-
-    def _counted(self, table: str, condition: str, arguments: Sequence[object], most: int) -> int:
-        """Count rows, up to `most` + 1."""
-        statement = f"SELECT 1 FROM {table} WHERE {condition} LIMIT ?"
-        return self._number(f"SELECT count(*) FROM ({statement}) AS few", (*arguments, most + 1))
+        statement = "SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1 OFFSET ?"
+        return self._row(statement, (scope, _FEW)) is None
 
     def _keep_best(
         self, best: Best, vector: NDArray[np.float32], found: Sequence[tuple[int, int, bytes]]
@@ -234,24 +229,12 @@ class SqlVectors(SqlTable, ABC):
         ).tolist()
         return cosines
 
-    def _named(self, db: Connection, best: Best, scope: Scope) -> list[Row]:
+    def _named(self, best: Best, scope: Scope) -> list[Row]:
         """Add ids and times to the memories that the scope may see, and sort them."""
-        condition, arguments = where(scope, self._db)
-        rows = [
-            Row(id_, *best[n], updated_us)
-            for several, part in in_parts(list(best))
-            for n, id_, updated_us in db.execute(
-                # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
-                "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
-                f" WHERE m.n IN ({several}) AND {condition}",
-                (*part, *arguments),
-            )
-        ]
-        return sorted(rows, key=in_order)
+        rows = self._ids_and_times(best, scope)
+        return sorted((Row(id_, *best[n], us) for n, id_, us in rows), key=in_order)
 
-    def _at(
-        self, db: Connection, model: str, places: Iterable[Place]
-    ) -> list[tuple[int, int, bytes]]:
+    def _at(self, model: str, places: Iterable[Place]) -> list[tuple[int, int, bytes]]:
         """Return number, ordinal and vector of the chunks at these places that still exist."""
         wanted: dict[str, set[int]] = {}
         for id_, ordinal in places:
@@ -387,7 +370,11 @@ class SqlEmbeddingQueue(SqlTable):
             # Read after the lease: what is written meanwhile is requested again.
             claimed = self._read(requests)
             readable = [chunk for chunk in claimed if chunk.passage.strip()]
-            self._remove(model, [chunk for chunk in claimed if not chunk.passage.strip()])
+            # Only if it was not requested again meanwhile.
+            self._write_each(
+                f"DELETE FROM wanting WHERE chunk = ? AND asked = ? AND model = {_MODEL}",
+                [(c.chunk, c.request, model) for c in claimed if not c.passage.strip()],
+            )
             if readable or not claimed:
                 return readable
 
@@ -404,23 +391,12 @@ class SqlEmbeddingQueue(SqlTable):
             ).fetchall()
         return dict(rows)
 
-    def _remove(self, model: str, chunks: list[QueuedChunk]) -> None:
-        """Remove chunks from the queue, unless they were requested again meanwhile."""
-        if not chunks:
-            return
-        with self._db.write() as db:
-            db.executemany(
-                f"DELETE FROM wanting WHERE chunk = ? AND asked = ? AND model = {_MODEL}",
-                [(chunk.chunk, chunk.request, model) for chunk in chunks],
-            )
-
     def _read(self, requests: Mapping[int, int]) -> list[QueuedChunk]:
         """Read what a model should see of these chunks, each memory's text once."""
         from scrubjay.storage.sql.messages import ROW, SqlMessages
         from scrubjay.text.recall_tags import blank_recalled
 
         messages = SqlMessages(self._db)
-        unseal = self._db.codec.unseal
         texts: dict[int, tuple[str, str, str, str]] = {}
         found: list[QueuedChunk] = []
         with self._db.read() as db:
@@ -435,24 +411,23 @@ class SqlEmbeddingQueue(SqlTable):
                     ).fetchone()
                     if row is None:  # deleted a moment ago
                         continue
-                    title, context, text = map(unseal, row[:3])
+                    title, context, text = map(self._unseal, row[:3])
                     if row[3] == "message":  # recalled text is not the message's own
                         text = blank_recalled(text)
                     around = messages.neighbor_texts(memory, text, row[3:], for_model=True)
                     texts[memory] = (title, context, text, around)
                 title, context, text, around = texts[memory]
-                read = (title, unseal(heading), context, text[start:stop])
+                read = (title, self._unseal(heading), context, text[start:stop])
                 found.append(QueuedChunk(n, *read, requests[n], around))
         return found
 
     def release(self, model: str, chunks: list[int], reason: str | None, *, tried: bool) -> None:
         """End the lease of chunks, with the reason; `tried` counts as a failed try."""
-        with self._db.write() as db:
-            db.executemany(
-                "UPDATE wanting SET leased_until_s = 0, tries = tries + ?, reason = ?"
-                f" WHERE chunk = ? AND model = {_MODEL}",
-                [(int(tried), reason, chunk, model) for chunk in chunks],
-            )
+        self._write_each(
+            "UPDATE wanting SET leased_until_s = 0, tries = tries + ?, reason = ?"
+            f" WHERE chunk = ? AND model = {_MODEL}",
+            [(int(tried), reason, chunk, model) for chunk in chunks],
+        )
 
     def retry(self, model: str) -> None:
         """Try failed chunks again, and those without token vectors."""

@@ -110,7 +110,6 @@ class SqlWords(SqlTable):
 
     def put(self, n: int, memory: Memory, old_namespace: str | None = None) -> None:
         """Index a memory by its number; `old_namespace` is where it was, if it was indexed before."""
-        token = self._db.codec.token
         name = os.path.basename(memory.source or "") if memory.type == "document" else ""
         ident = f"{memory.id} {name}"  # people search for file names, too
         fields = (memory.title, _own_words(memory), " ".join(memory.topics), memory.context, ident)
@@ -126,7 +125,7 @@ class SqlWords(SqlTable):
             changes.gain(lines[: len(FIELDS)], memory.namespace)
             db.executemany(
                 "INSERT INTO topics (topic, memory) VALUES (?, ?)",
-                [(token(topic), n) for topic in memory.topics],
+                [(self._token(topic), n) for topic in memory.topics],
             )
 
     def put_topics(self, renamed: Iterable[tuple[int, Sequence[str], str]]) -> None:
@@ -197,8 +196,7 @@ class SqlWords(SqlTable):
         )
 
     def _drop(self, db: Connection, numbers: Sequence[int]) -> None:
-        for several, part in in_parts(numbers):
-            db.execute(f"DELETE FROM words WHERE rowid IN ({several})", part)
+        self._write_in("DELETE FROM words WHERE rowid IN ({values})", numbers)
 
 
 def _lines_of(

@@ -57,9 +57,9 @@ class SqliteVector(SqlVectors):
             return []
         seen = self.sets.visible(query.scope)
         scan = self._scan_shortlist(copy, query, seen) or copy.scan(query.vector, seen)
-        with self._db.read() as db:
+        with self._db.read():
             best = self._best_chunks(scan, query.vector, query.limit)
-            return self._named(db, best, query.scope)
+            return self._named(best, query.scope)
 
     def nearest_of(
         self,
