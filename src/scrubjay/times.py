@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from scrubjay.errors import InvalidInput
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MIN_MILLISECONDS = 1e11  # as seconds that is the year 5138, as milliseconds 1973
 
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
@@ -104,6 +105,16 @@ def span_micros(span: timedelta) -> int:
 def moment(us: int | None) -> datetime | None:
     """Return the datetime of stored microseconds."""
     return None if us is None else _EPOCH + timedelta(microseconds=us)
+
+
+def from_timestamp(value: float) -> datetime | None:
+    """Read seconds or milliseconds since 1970; None outside the years 1 to 9999."""
+    try:
+        return _EPOCH + timedelta(
+            seconds=value / 1000 if abs(value) >= _MIN_MILLISECONDS else value
+        )
+    except (OverflowError, ValueError):
+        return None
 
 
 def parse(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:

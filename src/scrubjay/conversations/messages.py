@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.text.validation import check_text, did_you_mean
-from scrubjay.times import parse
-from scrubjay.types import Memory
+from scrubjay.times import from_timestamp, parse
+from scrubjay.types import TEXT_PARTS, Memory
 
 if TYPE_CHECKING:
     from scrubjay.storage.sql.messages import SqlMessages
@@ -30,9 +30,6 @@ _IGNORED = (
 )
 # With one of these and no content, the assistant called a tool and wrote nothing.
 _INSTEAD_OF_TEXT = ("tool_calls", "function_call", "audio", "refusal")
-_TEXT_PARTS = ("text", "input_text", "output_text")
-_LEAST_MILLISECONDS = 1e11  # as seconds that is the year 5138, as milliseconds 1973
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Prepared(NamedTuple):
@@ -179,8 +176,12 @@ def read(message: object) -> Read:
     if is_silent or (parts and not given["text"]):
         return Read(None, ignored)
     fields = {key: given[key] for key in FIELDS if key in given}
-    at = _time({key: given[key] for key in TIMES if key in given})
-    return Read({"role": "user", **fields, **({} if at is None else {"at": at})}, ignored)
+    times = {key: _from_number(key, given[key]) for key in TIMES if key in given}
+    first = next(iter(times), "")
+    for key, at in times.items():
+        if at != times[first]:
+            raise InvalidInput(f"{first} and {key} are two times; give one of them")
+    return Read({"role": "user", **fields, **({"at": times[first]} if times else {})}, ignored)
 
 
 def _joined(content: object) -> tuple[object, tuple[str, ...]]:
@@ -192,36 +193,21 @@ def _joined(content: object) -> tuple[object, tuple[str, ...]]:
     for part in content:
         kind = part.get("type", "text") if isinstance(part, Mapping) else "text"
         text = part.get("text") if isinstance(part, Mapping) else part
-        if kind in _TEXT_PARTS and isinstance(text, str):
+        if kind in TEXT_PARTS and isinstance(text, str):
             texts.append(text)
         else:
             others.append(f"a part of type {kind}")
     return "\n".join(texts), tuple(dict.fromkeys(others))
 
 
-def _time(given: Mapping[str, Any]) -> Any:
-    """Return the time of a message, by any of its names; all that are given must agree."""
-    times = [(key, _from_number(key, value)) for key, value in given.items()]
-    if not times:
-        return None
-    (first, at), *others = times
-    for key, other in others:
-        if other != at:
-            raise InvalidInput(f"{first} and {key} are two times; give one of them")
-    return at
-
-
 def _from_number(name: str, value: object) -> object:
     """Read a number as seconds, or milliseconds, since 1970."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
-    seconds = value / 1000 if abs(value) > _LEAST_MILLISECONDS else value
-    try:
-        return _EPOCH + timedelta(seconds=seconds)
-    except (OverflowError, ValueError):
-        raise InvalidInput(
-            f"{name} is {value!r}; give an ISO time, or seconds since 1970"
-        ) from None
+    at = from_timestamp(value)
+    if at is None:
+        raise InvalidInput(f"{name} is {value!r}; give an ISO time, or seconds since 1970")
+    return at
 
 
 def _unknown(key: object) -> str:

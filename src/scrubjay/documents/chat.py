@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from scrubjay.documents import Document, Unreadable
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.front_matter import parse_date
+from scrubjay.times import from_timestamp
+from scrubjay.types import TEXT_PARTS
 
 # Tuples: a value of any file may be a list, which is not hashable.
 _TOOL_ROLES = ("tool", "function", "toolResult", "tool_result")
-_TEXT_BLOCKS = ("text", "input_text", "output_text")
 _ROLES = ("user", "human", "assistant", "system", "developer", "ai", "model", "bot")
 _SLACK_EVENTS = ("channel_join", "channel_leave", "channel_topic", "channel_purpose")
-_MIN_MILLISECONDS = 100_000_000_000  # a smaller timestamp is in seconds
 
 
 class _Message(NamedTuple):
@@ -207,12 +207,12 @@ def _slack_messages(values: list[Any]) -> list[_Message] | None:
 
 def _slack_name(message: Mapping[str, Any]) -> str:
     profile = message.get("user_profile")
-    if isinstance(profile, dict):
-        for key in ("real_name", "display_name", "name"):
-            if isinstance(profile.get(key), str) and profile[key].strip():
-                return str(profile[key])
-    names = (message.get(key) for key in ("username", "user", "bot_id"))
-    return next((name for name in names if isinstance(name, str) and name), "unknown")
+    named = (
+        _first_text(profile, "real_name", "display_name", "name")
+        if isinstance(profile, dict)
+        else ""
+    )
+    return named or _first_text(message, "username", "user", "bot_id")
 
 
 def _wrapped(line: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -252,7 +252,7 @@ def _content(value: object) -> str:
 
 
 def _block(block: object) -> str:
-    if isinstance(block, dict) and block.get("type") in _TEXT_BLOCKS:
+    if isinstance(block, dict) and block.get("type") in TEXT_PARTS:
         block = block.get("text")
     return _content(block) if isinstance(block, str) else ""
 
@@ -276,8 +276,4 @@ def _time(value: object) -> datetime | None:
             return parse_date(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    try:
-        seconds = value / 1000 if abs(value) >= _MIN_MILLISECONDS else value
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
+    return from_timestamp(value)

@@ -65,7 +65,8 @@ def _grammar(table: dict[str, Any]) -> _Grammar:
         key: tuple(table[key].split()) for key in ("inside", "leading", "around") if key in table
     }
     words = dict(pair.split(":") for pair in table["definitions"].split())
-    return _Grammar(**table | lists | {"definitions": words})
+    fields: dict[str, Any] = {**table, **lists, "definitions": words}
+    return _Grammar(**fields)
 
 
 def outline(text: str, format: str) -> Iterator[Heading]:

@@ -35,16 +35,10 @@ class Cut(str):
 def without_thoughts(answer: str) -> Iterator[str]:
     """Yield what follows a model's thoughts; then all of it, if the tag was only part of the text."""
     start = answer.lstrip()
-    if start.startswith(("{", "[", "```")):
-        yield start
-        return
     _, tag, after = start.rpartition("</think>")
-    if tag:
+    if tag and not start.startswith(("{", "[", "```")):
         yield after
-    elif not start.startswith("<think>"):  # cut off while thinking: a draft is no answer
-        yield start
-        return
-    if not start.startswith("<think>"):
+    if not start.startswith("<think>"):  # cut off while thinking: a draft is no answer
         yield start
 
 

@@ -32,14 +32,8 @@ class TermMatcher:
         # Sentences without spaces and blobs do not come again, so they are not cached.
         is_cached = len(word) <= MAX_TOKEN_CHARS and not is_unspaced(word)
         tokens = (word_tokens if is_cached else make_tokens)(word, self._stemmer)
-        found = self._tokens.intersection(tokens)
-        if self._prefixes:
-            found.update(
-                prefix
-                for prefix in self._prefixes
-                if any(token.startswith(prefix) for token in tokens)
-            )
-        return found
+        begun = (one for one in self._prefixes if any(token.startswith(one) for token in tokens))
+        return self._tokens.intersection(tokens).union(begun)
 
     def places(self, text: str) -> Iterator[tuple[int, int, set[str]]]:
         """Yield the start and the end of each match in a text, and the terms it matches."""

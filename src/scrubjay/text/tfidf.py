@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import fsum, log, sqrt
 from typing import NamedTuple
@@ -22,11 +23,10 @@ class Bag(NamedTuple):
 
 
 def merge_counts(counts: Iterable[TokenCounts]) -> TokenCounts:
-    memories, held_by = 0, dict[str, int]()
+    memories, held_by = 0, Counter[str]()
     for each in counts:
         memories += each.memories
-        for token, held in each.held_by.items():
-            held_by[token] = held_by.get(token, 0) + held
+        held_by.update(each.held_by)
     return TokenCounts(memories, held_by)
 
 

@@ -69,10 +69,9 @@ def max_sim(query: Matrix, passages: Sequence[TokenCodes]) -> list[float]:
     """Return each passage's mean, over the query's tokens, of the nearest cosine; 0 without tokens."""
     if not len(query):
         return [0.0] * len(passages)
-    return [_max_sim(query, passage) if len(passage.codes) else 0.0 for passage in passages]
-
-
-def _max_sim(query: Matrix, passage: TokenCodes) -> float:
     # Passage by passage: all of them at once would be a gigabyte for a query of a page.
-    cosines = _product(passage.codes.astype(np.float32), query.T)
-    return float(cosines.max(axis=0).mean()) * passage.scale
+    cosines = (_product(codes.astype(np.float32), query.T) for codes, _ in passages)
+    return [
+        float(each.max(axis=0).mean()) * passage.scale if len(each) else 0.0
+        for each, passage in zip(cosines, passages, strict=True)
+    ]

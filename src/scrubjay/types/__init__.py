@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 DEFAULT_NAMESPACE = "default"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 DONE_SUFFIX = "_done"  # ends the type of a finished task
+TEXT_PARTS = ("text", "input_text", "output_text")  # the parts of a message in chat APIs with text
 SEVERITIES = ("critical", "warning", "suggestion")
 NEAR_DUPLICATE = "near_duplicate"  # kind of link between memories with nearly the same text
 SHARED_PREFIX = "collection:"  # of the namespaces of shared collections

@@ -32,6 +32,7 @@ _MOST_KNOWN = 12
 _MOST_CANDIDATES = 200  # some belong to other people, or were written by hand
 _MOST_QUERY_CHARS = 4_000
 _EVERYTHING = Scope()
+_FROM_MESSAGE = ("namespace", "collection", "owner", "agent")
 
 
 class Facts(NamedTuple):
@@ -166,10 +167,7 @@ class Facts(NamedTuple):
             {
                 "text": fact.text,
                 "type": "fact",
-                "namespace": message.namespace,
-                "collection": message.collection,
-                "owner": message.owner,
-                "agent": message.agent,
+                **{name: getattr(message, name) for name in _FROM_MESSAGE},
                 "created_at": said_at,
                 "metadata": self._origin(message.id, fact.start, fact.stop),
             }

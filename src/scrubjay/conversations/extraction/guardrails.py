@@ -72,13 +72,11 @@ def check_facts(
         place = find_quote(proposed.quote, turn.text)
         replaced = known_texts.get(proposed.id, "")
         sources = [*spoken, replaced]
-        reason = _unfit(text)
-        if not reason and place is None:
-            reason = "the quote is not in the turn"
-        if not reason and proposed.action != "add" and not replaced:
-            reason = "it names a known fact that it was not shown"
+        is_shown = proposed.action == "add" or replaced
         reason = (
-            reason
+            _unfit(text)
+            or ("" if place else "the quote is not in the turn")
+            or ("" if is_shown else "it names a known fact that it was not shown")
             or _translated(text, without_recalled(turn.text))
             or _invented(text, [*sources, *names])
             or _mostly_unsaid(text, without_recalled(turn.text), sources, names)

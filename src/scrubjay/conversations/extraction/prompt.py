@@ -96,13 +96,6 @@ class _Example(NamedTuple):
         return Turn(1, "user", user), Turn(2, "assistant", self.question)
 
 
-_SPANISH = _Example(
-    "Petra hornea con levadura seca",
-    "¡Hola! Soy Petra.",
-    "Ya no horneo con levadura seca, solo con masa madre",
-    "¡Qué bien! ¿Algo más?",
-    "Petra hornea solo con masa madre",
-)
 _EXAMPLES = {
     "en": _Example(
         "Petra bakes with dry yeast",
@@ -117,6 +110,13 @@ _EXAMPLES = {
         "Ich backe nicht mehr mit Trockenhefe, nur mit Sauerteig",
         "Wie schön! Sonst noch etwas?",
         "Petra bäckt nur mit Sauerteig",
+    ),
+    "": _Example(  # for any other language
+        "Petra hornea con levadura seca",
+        "¡Hola! Soy Petra.",
+        "Ya no horneo con levadura seca, solo con masa madre",
+        "¡Qué bien! ¿Algo más?",
+        "Petra hornea solo con masa madre",
     ),
 }
 
@@ -136,7 +136,7 @@ def prompt_for(
     """
     import json
 
-    example = _EXAMPLES.get(language, _SPANISH)
+    example = _EXAMPLES.get(language, _EXAMPLES[""])
     conversation = "\n".join(map(_line, (*context, *turns)))
     listed = _listed(known)
     people = _people(owner, agent)
@@ -182,9 +182,8 @@ def _listed(known: Sequence[KnownFact]) -> str:
 @lru_cache(maxsize=1)
 def own_words() -> tuple[str, ...]:
     """Return the fixed texts of every prompt, folded: a model that repeats one has found nothing."""
-    examples = (*_EXAMPLES.values(), _SPANISH)
-    facts = [text for one in examples for text in (one.fact, one.known)]
-    turns = [turn.text for one in examples for turn in one.turns]
+    facts = [text for one in _EXAMPLES.values() for text in (one.fact, one.known)]
+    turns = [turn.text for one in _EXAMPLES.values() for turn in one.turns]
     return tuple(map(fold_label, (_TASK, _LAST, *facts, *turns)))
 
 
@@ -201,9 +200,8 @@ def parse_answer(answer: str) -> Answer:
             facts = _list_in(found)
             if facts is not None:
                 return _parsed(facts)
-    if has_json:
-        return Answer(invalid="it answered in JSON, but without a list of facts")
-    return Answer(invalid="it answered without any JSON")
+    without = "in JSON, but without a list of facts" if has_json else "without any JSON"
+    return Answer(invalid=f"it answered {without}")
 
 
 def _list_in(found: dict[str, Any], depth: int = 0) -> list[Any] | None:
@@ -221,17 +219,13 @@ def _list_in(found: dict[str, Any], depth: int = 0) -> list[Any] | None:
 
 
 def _parsed(given: list[Any]) -> Answer:
-    facts: list[ProposedFact] = []
-    malformed = ["too many facts in one answer"] * max(len(given) - MOST_FACTS, 0)
-    for one in given[:MOST_FACTS]:
-        fact = _proposed(one)
-        if isinstance(fact, ProposedFact):
-            facts.append(fact)
-        else:
-            malformed.append(fact)
+    read = [_proposed(one) for one in given[:MOST_FACTS]]
+    read[:0] = ["too many facts in one answer"] * max(len(given) - MOST_FACTS, 0)
+    facts = tuple(fact for fact in read if isinstance(fact, ProposedFact))
+    malformed = tuple(reason for reason in read if isinstance(reason, str))
     if given and not facts:
         return Answer(invalid=f"it gave no fact that can be read: {malformed[0]}")
-    return Answer(tuple(facts), tuple(malformed))
+    return Answer(facts, malformed)
 
 
 def _proposed(given: Any) -> ProposedFact | str:

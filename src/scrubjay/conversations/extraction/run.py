@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,10 +25,9 @@ from scrubjay.types.reports import Extracted
 if TYPE_CHECKING:
     from scrubjay.conversations.extraction.facts import Facts
     from scrubjay.models.guard import GuardedGenerator
+    from scrubjay.runtime.progress import Progress
     from scrubjay.storage.sql.extractions import Claim, SqlExtractions
     from scrubjay.types import Memory, Scope
-
-Progress = Callable[[int, int], None]
 
 TIME_LIMIT_S = 120.0  # for one answer; a model with its own limit uses that
 SETTLED_S = 120.0
@@ -46,26 +46,20 @@ class _Read(NamedTuple):
     invalid: str = ""
 
 
+@dataclass(eq=False)
 class Extraction:
     """Extracts facts from the messages of one store with one model."""
 
-    def __init__(
-        self,
-        queue: SqlExtractions,
-        facts: Facts,
-        generator: GuardedGenerator,
-        changeable: Scope,
-        on_stored: Callable[[], None],
-    ) -> None:
-        self._queue = queue
-        self._facts = facts
-        self._records = facts.context.records
-        self._clock = facts.context.clock
-        self._generator = generator
-        self._changeable = changeable
-        self._on_stored = on_stored
-        self.model = generator.name
-        self.claimed: Claim | None = None
+    _queue: SqlExtractions
+    _facts: Facts
+    _generator: GuardedGenerator
+    _changeable: Scope
+    _on_stored: Callable[[], None]
+    claimed: Claim | None = None
+
+    def __post_init__(self) -> None:
+        self._records, self._clock = self._facts.context.records, self._facts.context.clock
+        self.model = self._generator.name
 
     def run(
         self,
@@ -124,9 +118,6 @@ class Extraction:
         if (claim := self.claimed) is not None:
             self._queue.release(claim)
 
-    def waiting(self, scope: Scope) -> int:
-        return self._queue.waiting(scope)
-
     def next_due(self) -> datetime | None:
         """Return when the oldest waiting message is settled; None where none waits."""
         said_at = moment(self._queue.oldest_waiting_us())
@@ -165,10 +156,11 @@ class Extraction:
         text = "\n".join(without_recalled(turn.text) for turn in turns)
         first = asked[0]  # all are of one owner and agent
         known = self._facts.known(first, text)
-        people = (first.owner or "", first.agent or "")
         try:
             answer = self._generator.complete(
-                prompt_for(turns, context, known, detect(text), *people),
+                prompt_for(
+                    turns, context, known, detect(text), first.owner or "", first.agent or ""
+                ),
                 schema=SCHEMA,
                 within_s=TIME_LIMIT_S,
                 read=parse_answer,
@@ -177,15 +169,11 @@ class Extraction:
             if getattr(error, "status", None) not in _REFUSALS:
                 raise
             answer = Answer(invalid=str(error))
-        names = {
-            name
-            for message in (*before, *asked)
-            for name in (message.owner, message.agent, message.role)
-            if name
-        }
-        facts, rejected = check_facts(answer, turns, context, known, sorted(names))
-        result = (tuple(facts), tuple(rejected), answer.invalid)
-        return _Read(spoken, silent, tuple(before), *result)
+        people = {name for one in stored.values() for name in (one.owner, one.agent, one.role)}
+        names = sorted(filter(None, people))
+        facts, rejected = check_facts(answer, turns, context, known, names)
+        checked = (tuple(facts), tuple(rejected), answer.invalid)
+        return _Read(spoken, silent, tuple(before), *checked)
 
     def _write(
         self,
