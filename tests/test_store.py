@@ -884,7 +884,7 @@ class TestPending:
         """More than a search waits for is at least begun by it: nobody has to ask."""
         path = tmp_path / "a.db"
         with scrubjay.open(path, embedder=Moody("raises", name="hashing-256")) as store:
-            store._context._embedder.dims = 256
+            store._context._chosen.embedder.dims = 256
             store.add_many({"text": f"memory number {n}"} for n in range(300))
         with scrubjay.open(path, embedder=embedder) as store:
             assert store.pending(wait=False) == 300

@@ -173,9 +173,11 @@ def load(
         raise InvalidInput(
             f"{_shown(db)!r} is not a path; give a file, or nothing for the default database"
         )
-    file = os.environ.get("SCRUBJAY_CONFIG") or _default_file()
-    table = _read(file)
+    from scrubjay.runtime.paths import config_dir, data_dir
+
     env = os.environ
+    file = env.get("SCRUBJAY_CONFIG") or os.path.join(config_dir(), "scrubjay.toml")
+    table = _read(file)
     chunk_tokens, overlap_tokens = check_chunk_sizes(
         _whole(table, "chunk_tokens", CHUNK_TOKENS),
         _whole(table, "chunk_overlap_tokens", CHUNK_OVERLAP_TOKENS),
@@ -190,7 +192,7 @@ def load(
     users = (user, env.get("SCRUBJAY_USER"), table.get("user"))
     profiles = (profile, env.get("SCRUBJAY_PROFILE"), table.get("default_profile"), "default")
     return Settings(
-        db=os.path.expanduser(chosen or highest or _default_db()),
+        db=os.path.expanduser(chosen or highest or os.path.join(data_dir(), "memory.db")),
         profile=next(filter(None, profiles)),
         embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or DEFAULT_EMBEDDER,
         reranker=_access(table, "reranker", DEFAULT_RERANKER),
@@ -376,18 +378,6 @@ def _check(file: str, table: dict[str, Any]) -> None:
                 f"{file}: [profile.{name}] has the name of a built-in profile; choose another name and"
                 ' set default_profile = "NAME"'
             )
-
-
-def _default_file() -> str:
-    from scrubjay.runtime.paths import config_dir
-
-    return os.path.join(config_dir(), "scrubjay.toml")
-
-
-def _default_db() -> str:
-    from scrubjay.runtime.paths import data_dir
-
-    return os.path.join(data_dir(), "memory.db")
 
 
 def tiers_given(tiers: Mapping[str, str | os.PathLike[str]]) -> tuple[TierSetting, ...]:

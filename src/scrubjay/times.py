@@ -25,12 +25,7 @@ class LocalZone(tzinfo):
 
     def utcoffset(self, moment: datetime | None, /) -> timedelta | None:
         """Return the offset of a local time from UTC."""
-        if moment is None:
-            return None
-        try:
-            return moment.replace(tzinfo=None).astimezone().utcoffset()
-        except (OSError, OverflowError, ValueError):  # Windows has no years before 1970
-            return datetime.now().astimezone().utcoffset()
+        return None if moment is None else _system_offset(moment.replace(tzinfo=None))
 
     def dst(self, moment: datetime | None, /) -> timedelta | None:
         """Return None: the part of the offset that is daylight saving is unknown."""
@@ -42,12 +37,16 @@ class LocalZone(tzinfo):
 
     def fromutc(self, moment: datetime, /) -> datetime:
         """Return a UTC time in local time; of an hour that comes twice, the right one."""
-        try:
-            offset = moment.replace(tzinfo=UTC).astimezone().utcoffset()
-        except (OSError, OverflowError, ValueError):
-            offset = datetime.now().astimezone().utcoffset()
+        offset = _system_offset(moment.replace(tzinfo=UTC))
         local = moment + (offset or timedelta(0))
         return local if self.utcoffset(local) == offset else local.replace(fold=1)
+
+
+def _system_offset(moment: datetime) -> timedelta | None:
+    try:
+        return moment.astimezone().utcoffset()
+    except (OSError, OverflowError, ValueError):  # Windows has no years before 1970
+        return datetime.now().astimezone().utcoffset()
 
 
 _LOCAL = LocalZone()

@@ -9,11 +9,21 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS, PRIORITY, SHORT_TURN_CHARS
+from scrubjay.config import (
+    CHUNK_OVERLAP_TOKENS,
+    CHUNK_TOKENS,
+    PRIORITY,
+    SHORT_TURN_CHARS,
+    check_chunk_sizes,
+    check_short_turn,
+)
 from scrubjay.errors import Unavailable
-from scrubjay.store.context import Context
+from scrubjay.sharing.permissions import check_user
+from scrubjay.sharing.tiers.files import open_own
+from scrubjay.store.context import ChosenModels, Context
 from scrubjay.store.read import Reader, check_page, ids_of
 from scrubjay.store.search import Request, Search
+from scrubjay.text.urls import parse_replica_urls
 from scrubjay.text.validation import check_text
 from scrubjay.times import When, parse
 from scrubjay.types import Filters, Link, Memories, Memory, Messages, Neighbor, Results, Stored
@@ -61,23 +71,19 @@ class Store:
         chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS,
         short_turn_chars: int = SHORT_TURN_CHARS,
     ) -> None:
-        self._context = Context(
+        person = None if user is None else check_user(user)
+        sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
+        opened = open_own(
             path,
-            tiers=tiers,
+            tiers,
+            person,
             made_by=made_by,
-            profile=profile,
-            embedder=embedder,
-            reranker=reranker,
-            generator=generator,
-            clock=clock,
-            user=user,
+            short_turn_chars=check_short_turn(short_turn_chars),
             tenant=tenant,
-            vectors=vectors,
-            graph=graph,
-            chunk_tokens=chunk_tokens,
-            chunk_overlap_tokens=chunk_overlap_tokens,
-            short_turn_chars=short_turn_chars,
+            servers=parse_replica_urls(vectors, graph),
         )
+        models = ChosenModels(embedder, reranker, generator)
+        self._context = Context(*opened, person, tenant, profile, clock, sizes, models)
         self._search = Search(self._context)
         self._read = Reader(self._context)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
-from scrubjay.config import TierSetting, check_chunk_sizes, check_short_turn
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import Kit, Tier
 from scrubjay.search.profiles import Profile
-from scrubjay.sharing.permissions import Permissions, check_user
-from scrubjay.sharing.tiers.files import open_own
+from scrubjay.search.tables import Tables
+from scrubjay.sharing.permissions import Permissions
+from scrubjay.sharing.tiers.files import TierFiles
 from scrubjay.sharing.tiers.lookup import TierLookup
 from scrubjay.storage.sql.records import SqlHistory, project_namespaces
-from scrubjay.text.urls import NO_REPLICAS, parse_replica_urls
+from scrubjay.text.urls import NO_REPLICAS
 from scrubjay.times import system_clock
 from scrubjay.types import Filters, Scope
 
@@ -65,53 +65,40 @@ class lazy(Generic[T]):  # noqa: N801 - a decorator, used like `property`
             return part
 
 
+class ChosenModels(NamedTuple):
+    """The models of a store as its opener chose them: an object, a name, None or False."""
+
+    embedder: Embedder | str | bool | None
+    reranker: Reranker | str | bool | None
+    generator: Generator | str | bool | None
+
+
 class Context:
     """Everything one open store consists of. The verbs are in `Store`."""
 
     def __init__(
         self,
-        path: str | None,
-        *,
-        tiers: Sequence[TierSetting],
-        made_by: str | None,
-        profile: str,
-        embedder: Embedder | str | bool | None,
-        reranker: Reranker | str | bool | None,
-        generator: Generator | str | bool | None,
-        clock: Callable[[], datetime] | None,
+        tables: Tables,
+        tiers: TierFiles,
         user: str | None,
         tenant: str | None,
-        vectors: str | None,
-        graph: str | None,
-        chunk_tokens: int,
-        chunk_overlap_tokens: int,
-        short_turn_chars: int,
+        profile: str,
+        clock: Callable[[], datetime] | None,
+        chunk_sizes: tuple[int, int],
+        chosen: ChosenModels,
     ) -> None:
-        self.profile = profile
+        self.tables, self.tiers, self.tenant, self.profile = tables, tiers, tenant, profile
         self.clock = clock or system_clock
-        self.tenant = tenant
-        person = None if user is None else check_user(user)
-        self.tables, self.tiers = open_own(
-            path,
-            tiers,
-            person,
-            made_by=made_by,
-            short_turn_chars=check_short_turn(short_turn_chars),
-            tenant=tenant,
-            servers=parse_replica_urls(vectors, graph),
-        )
         self.db = self.tables.db
         self.path = self.db.path
-        self.permissions = Permissions(person, self.tables.people, self._of_project)
+        self.permissions = Permissions(user, self.tables.people, self._of_project)
         self.sees = self.permissions.sees
         self.lookup = TierLookup(self.tiers, self.tables, self.sees)
         self.shared_models: SharedModels | None = None
         self.making = threading.RLock()
-        self._chunk_sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
-        self._embedder = embedder
-        self._reranker, self.generator = reranker, generator
+        self._chunk_sizes, self._chosen = chunk_sizes, chosen
         self._kits: dict[bool, Kit] = {}
-        if not all(chosen is None or isinstance(chosen, bool) for chosen in (reranker, generator)):
+        if not all(model is None or isinstance(model, bool) for model in chosen[1:]):
             try:  # report a wrong argument now, and not at the first search that needs the model
                 _ = self.models
             except BaseException:
@@ -157,7 +144,7 @@ class Context:
         embedding = Embedding(
             self.db,
             self.tables.vectors,
-            self._embedder,
+            self._chosen.embedder,
             links=self._walks_links,
             models=self.shared_models,
         )
@@ -169,9 +156,7 @@ class Context:
     def models(self) -> SearchModels:
         from scrubjay.search.models import SearchModels
 
-        return SearchModels(
-            self.db, self.clock, self._reranker, self.generator, self.shared_models
-        )
+        return SearchModels(self.db, self.clock, *self._chosen[1:], self.shared_models)
 
     @lazy
     def hit_counts(self) -> HitCounts:
@@ -244,7 +229,7 @@ class Context:
 
     def extract_later(self) -> None:
         """Let a generator read new messages once they settle; a search reports a wrong setting."""
-        if self.generator is False:
+        if self._chosen.generator is False:
             return
         try:
             worker = self.extraction_worker

@@ -185,14 +185,26 @@ def texts(one: Kind, least: int, most: int, right: str, between: str = ",") -> K
     )
 
 
-def objects(right: str, of_one: Json, most: int, made: Callable[[str, Any], Any]) -> Kind:
+def objects(
+    right: str,
+    of_one: Json,
+    most: int,
+    made: Callable[[str, Any], Any] = lambda _, value: value,
+    *,
+    least: int = 1,
+    or_text: Kind | None = None,
+) -> Kind:
+    """Lists of objects; with `or_text`, a text may stand for an object."""
+    items = of_one if or_text is None else _or(or_text.schema, of_one)
+    taken = Mapping if or_text is None else (str, Mapping)
+    fewest = {"minItems": least} if least else {}
     return Kind(
         f"a list of at most {most} {right}",
-        {"type": "array", "items": of_one, "minItems": 1, "maxItems": most},
+        {"type": "array", "items": items, **fewest, "maxItems": most},
         lambda value: (
             isinstance(value, list)
-            and 1 <= len(value) <= most
-            and all(isinstance(one, Mapping) for one in value)
+            and least <= len(value) <= most
+            and all(isinstance(one, taken) for one in value)
         ),
         from_json,
         made=made,
@@ -205,6 +217,13 @@ def _short(most: int, *, blank: bool) -> Callable[[object], bool]:
     )
 
 
+def _at_most(chars: int) -> Kind:
+    schema: Json = {"type": "string", "maxLength": chars}
+    return Kind(
+        f"a text of at most {chars:,} characters", schema, _short(chars, blank=True), _last
+    )
+
+
 TEXT = Kind("a text", {"type": "string"}, lambda value: isinstance(value, str), _last)
 NON_EMPTY = Kind(
     "a text that is not empty",
@@ -212,24 +231,14 @@ NON_EMPTY = Kind(
     lambda value: isinstance(value, str) and bool(value.strip()),
     _last,
 )
-QUERY = Kind(
-    f"a text of at most {MOST_QUERY_CHARS:,} characters",
-    {"type": "string", "maxLength": MOST_QUERY_CHARS},
-    _short(MOST_QUERY_CHARS, blank=True),
-    _last,
-)
+QUERY = _at_most(MOST_QUERY_CHARS)
 NAME = Kind(
     f"a text of 1 to {MAX_NAME_CHARS} characters",
     {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS, "pattern": r"\S"},
     _short(MAX_NAME_CHARS, blank=False),
     _last,
 )
-NAME_OR_EMPTY = Kind(
-    f"a text of at most {MAX_NAME_CHARS} characters",
-    {"type": "string", "maxLength": MAX_NAME_CHARS},
-    _short(MAX_NAME_CHARS, blank=True),
-    _last,
-)
+NAME_OR_EMPTY = _at_most(MAX_NAME_CHARS)
 ANY_NUMBER = number("a number", {}, lambda _: True)
 COUNT = whole(0, MOST_EXACT)
 LIMIT = whole(1, MOST_HITS)

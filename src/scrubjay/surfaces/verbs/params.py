@@ -22,8 +22,8 @@ from scrubjay.surfaces.verbs.kinds import (
     TIME_OR_EMPTY,
     Kind,
     choice,
-    from_json,
     number,
+    objects,
 )
 from scrubjay.types import SEVERITIES
 
@@ -106,10 +106,8 @@ LINK_PARAMS = (
     Param("strength", _STRENGTH, "above 0 and at most 1", default=1.0, usage="--strength N"),
     Param("kind", NAME, "the kind of the link", default="related"),
 )
-_LINK_ALIASES = {"id": "to", "memory_id": "to", "target": "to", "weight": "strength"} | {
-    "relation": "kind",
-    "type": "kind",
-}
+_LINK_ALIASES = {"id": "to", "memory_id": "to", "target": "to", "weight": "strength"}
+_LINK_ALIASES |= {"relation": "kind", "type": "kind"}
 
 
 def _links(name: str, value: list[Any]) -> list[Any]:
@@ -122,20 +120,13 @@ def _links(name: str, value: list[Any]) -> list[Any]:
     ]
 
 
-_LINKS = Kind(
-    f"a list of at most {MOST_NAMES} ids, or of objects such as {{'to': ID, 'strength': 0.5}}",
-    {
-        "type": "array",
-        "maxItems": MOST_NAMES,
-        "items": {"anyOf": [NAME.schema, schema_of(LINK_PARAMS)]},
-    },
-    lambda value: (
-        isinstance(value, list)
-        and len(value) <= MOST_NAMES
-        and all(isinstance(link, str | Mapping) for link in value)
-    ),
-    from_json,
-    made=_links,
+_LINKS = objects(
+    "ids, or of objects such as {'to': ID, 'strength': 0.5}",
+    schema_of(LINK_PARAMS),
+    MOST_NAMES,
+    _links,
+    least=0,
+    or_text=NAME,
 )
 _ONE_TEXT = NON_EMPTY._replace(right=f"{NON_EMPTY.right}; several go into add_many, as memories")
 THE_TEXT = Param("text", _ONE_TEXT, "the text to remember; it is stored unchanged", required=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
@@ -60,32 +60,17 @@ def _entries(name: str, value: list[Any]) -> list[dict[str, Any]]:
 
 
 _ONE_OR_MANY = texts(NAME, 1, MOST_IDS, "an id, or a list of ids", between="")
-_ONE_OR_MANY = _ONE_OR_MANY._replace(
-    schema={"anyOf": [NAME.schema, _ONE_OR_MANY.schema]}, listed=_ONE_OR_MANY.listed
-)
+_ONE_OR_MANY = _ONE_OR_MANY._replace(schema={"anyOf": [NAME.schema, _ONE_OR_MANY.schema]})
+_ENTRY = schema_of(params.ADD_PARAMS)
 _ENTRIES = objects(
-    "objects with the fields of add", schema_of(params.ADD_PARAMS), MOST_ENTRIES, _entries
-)
-_ENTRIES = _ENTRIES._replace(
-    right=f"a list of at most {MOST_ENTRIES} texts, or objects with the fields of add",
-    schema={
-        **_ENTRIES.schema,
-        "items": {"anyOf": [NON_EMPTY.schema, schema_of(params.ADD_PARAMS)]},
-    },
-    accepts=lambda value: (
-        isinstance(value, list)
-        and 1 <= len(value) <= MOST_ENTRIES
-        and all(isinstance(entry, str | Mapping) for entry in value)
-    ),
+    "texts, or objects with the fields of add", _ENTRY, MOST_ENTRIES, _entries, or_text=NON_EMPTY
 )
 _ENDS = (
     Param("a", NAME, "the id of a memory", required=True),
     Param("b", NAME, "the id of the other memory", required=True),
 )
-_ENDS_ALIASES = {"id": "a", "other": "b", "from": "a", "to": "b", "source": "a", "target": "b"} | {
-    "relation": "kind",
-    "type": "kind",
-}
+_ENDS_ALIASES = {"id": "a", "other": "b", "from": "a", "to": "b", "source": "a", "target": "b"}
+_ENDS_ALIASES |= {"relation": "kind", "type": "kind"}
 _SESSION = Param("session", NAME, "the session of the message")
 _MESSAGE_PARAMS = (
     Param("role", NAME, "who speaks: user, assistant, … (default: user)"),
@@ -105,15 +90,11 @@ _MESSAGE: Json = {
         "text": NON_EMPTY.schema,
         "role": NAME.schema,
         "at": TIME.schema,
-        "session": NAME.schema,
-        "owner": NAME.schema,
-        "agent": NAME.schema,
+        **dict.fromkeys(("session", "owner", "agent"), NAME.schema),
     },
 }
 # The store checks them, and reports which message is wrong.
-_MESSAGES = objects(
-    "objects such as {'role': 'user', 'text': …}", _MESSAGE, MOST_ENTRIES, lambda _, value: value
-)
+_MESSAGES = objects("objects such as {'role': 'user', 'text': …}", _MESSAGE, MOST_ENTRIES)
 _EXTRACT_PARAMS = (
     Param("session", NAME, "only messages of this session"),
     Param("retry", FLAG, "also messages that were given up after failures"),
