@@ -37,14 +37,16 @@ class FalkorServer:
         with self._errors() as redis:
             graph = self._connected()
             try:
-                return _rows(graph.ro_query(query, dict(arguments), self._timeout_ms))
+                found = graph.ro_query(query, dict(arguments), self._timeout_ms)
             except redis.ResponseError as error:
                 if _NO_GRAPH in str(error):
                     return None
                 if "TIMEOUT_MAX" not in str(error):
                     raise
-            self._timeout_ms = None  # ours is above the server's limit, which applies then
-            return _rows(graph.ro_query(query, dict(arguments)))
+                self._timeout_ms = None  # ours is above the server's limit, which applies then
+                found = graph.ro_query(query, dict(arguments))
+            rows: list[list[Any]] = found.result_set
+            return rows
 
     def write(self, query: str, arguments: Mapping[str, object]) -> None:
         with self._errors():
@@ -137,49 +139,38 @@ class FalkorServer:
         try:
             import falkordb  # noqa: F401
             import redis
-            from redis import exceptions
         except ImportError:
             raise MissingExtra("falkordb", 'pip install "scrubjay[falkordb]"') from None
-        shown = self.address.shown
         try:
             yield redis
-        except (redis.AuthenticationError, exceptions.NoPermissionError) as error:
-            raise Unavailable(
-                f"{shown} refused the user or the password ({_message(error)}); give the right one"
-                f" in the URL or in {FALKORDB.secret_env}"
-            ) from None
-        except redis.TimeoutError:
-            raise self._timed_out() from None
-        except redis.ConnectionError as error:
-            raise Unavailable(
-                f"{shown} cannot be reached ({_message(error)}); start it, or correct the address"
-            ) from None
         except redis.RedisError as error:
             if ignored and ignored in str(error):
                 return
-            message = _message(error)
-            if "unknown command" in message.casefold():
-                raise self._no_module() from None
-            if "NOAUTH" in message or "WRONGPASS" in message:
-                raise Unavailable(
-                    f"{shown} requires a password; give it in the URL or in {FALKORDB.secret_env}"
-                ) from None
-            if "timed out" in message.casefold():
-                raise self._timed_out() from None
-            raise Unavailable(
-                f"{shown} refused a query: {message}; see the log of FalkorDB"
-            ) from None
+            raise self._explained(error) from None
 
-    def _timed_out(self) -> Unavailable:
-        return Unavailable(
-            f"{self.address.shown} did not answer within {self.address.timeout_s:g} s; check that it"
-            " runs, or set a longer time-out with ?timeout_s= in the URL"
-        )
+    def _explained(self, error: Exception) -> Unavailable:
+        import redis
+        from redis.exceptions import NoPermissionError
 
-
-def _rows(result: falkordb.QueryResult) -> list[list[Any]]:
-    rows: list[list[Any]] = result.result_set
-    return rows
+        message, at = _message(error), self.address
+        lower, secret = message.casefold(), f"in the URL or in {FALKORDB.secret_env}"
+        cut_off = isinstance(error, redis.ConnectionError)
+        if isinstance(error, (redis.AuthenticationError, NoPermissionError)):
+            problem = f"refused the user or the password ({message}); give the right one {secret}"
+        elif isinstance(error, redis.TimeoutError) or ("timed out" in lower and not cut_off):
+            problem = (
+                f"did not answer within {at.timeout_s:g} s; check that it runs, or set a longer"
+                " time-out with ?timeout_s= in the URL"
+            )
+        elif cut_off:
+            problem = f"cannot be reached ({message}); start it, or correct the address"
+        elif "unknown command" in lower:
+            return self._no_module()
+        elif "NOAUTH" in message or "WRONGPASS" in message:
+            problem = f"requires a password; give it {secret}"
+        else:
+            problem = f"refused a query: {message}; see the log of FalkorDB"
+        return Unavailable(f"{at.shown} {problem}")
 
 
 def _message(error: Exception) -> str:

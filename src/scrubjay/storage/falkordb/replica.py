@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from scrubjay.storage.falkordb.client import FalkorServer
-from scrubjay.storage.replicas.outbox import GRAPH, ReplicaLink, ReplicaRecord
+from scrubjay.storage.replicas.outbox import GRAPH, ReplicaLink, ReplicaRecord, batches
 
 BATCH = 1_000
-T = TypeVar("T")
 
 _PUT = "UNWIND $rows AS row MERGE (m:Memory {id: row.id}) SET m = row"
 _REMOVE = "UNWIND $ids AS id MATCH (m:Memory {id: id}) DETACH DELETE m"
@@ -34,12 +32,12 @@ class FalkorReplica:
         self.place = server.address.shown
 
     def put(self, memories: Sequence[ReplicaRecord]) -> None:
-        for part in _batches(memories):
+        for part in batches(memories, BATCH):
             self._create_index()
             self._server.write(_PUT, {"rows": [_properties(memory) for memory in part]})
 
     def remove(self, ids: Sequence[str]) -> None:
-        for part in _batches(ids):
+        for part in batches(ids, BATCH):
             self._server.write(_REMOVE, {"ids": [plain(id_) for id_ in part]})
 
     def put_links(self, pairs: Sequence[tuple[str, str]], links: Sequence[ReplicaLink]) -> None:
@@ -47,7 +45,7 @@ class FalkorReplica:
         between: dict[tuple[str, str], list[ReplicaLink]] = {_sorted(*pair): [] for pair in pairs}
         for link in links:
             between.setdefault(_sorted(link.a, link.b), []).append(link)
-        for part in _batches(list(between)):
+        for part in batches(between, BATCH):
             some = [link for pair in part for link in between[pair]]
             self._create_index()
             self._server.write(
@@ -88,8 +86,3 @@ def _properties(memory: ReplicaRecord) -> dict[str, object]:
 
 def _sorted(a: str, b: str) -> tuple[str, str]:
     return (a, b) if a <= b else (b, a)
-
-
-def _batches(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(values), BATCH):
-        yield values[start : start + BATCH]

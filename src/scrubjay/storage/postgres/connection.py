@@ -17,9 +17,13 @@ from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import StoreError
 from scrubjay.storage.codec import Codec, EscapeNul
 from scrubjay.storage.database import NOTE, Clause, Database
+from scrubjay.storage.postgres.keyword import PostgresKeyword
 from scrubjay.storage.postgres.login import WAIT_S, Login
+from scrubjay.storage.postgres.mirror import PostgresMirror
 from scrubjay.storage.postgres.schema import MIGRATIONS
 from scrubjay.storage.postgres.session import Session
+from scrubjay.storage.postgres.vectors import PostgresVector
+from scrubjay.storage.postgres.words import PostgresWords, holding
 from scrubjay.storage.schema import SCHEMA_VERSION
 from scrubjay.text.urls import ServerAddress
 from scrubjay.types import Term
@@ -27,11 +31,6 @@ from scrubjay.types import Term
 if TYPE_CHECKING:
     import psycopg
     from psycopg_pool import ConnectionPool
-
-    from scrubjay.storage.postgres.keyword import PostgresKeyword
-    from scrubjay.storage.postgres.mirror import PostgresMirror
-    from scrubjay.storage.postgres.vectors import PostgresVector
-    from scrubjay.storage.postgres.words import PostgresWords
 
 _LOCK = 0x5343_4A59  # first key of the writer's lock; the second one is the schema
 _COMMITS = "commits"
@@ -122,26 +121,18 @@ class PostgresDatabase(Database):
 
     @cached_property
     def words(self) -> PostgresWords:
-        from scrubjay.storage.postgres.words import PostgresWords
-
         return PostgresWords(self)
 
     @cached_property
     def keyword(self) -> PostgresKeyword:
-        from scrubjay.storage.postgres.keyword import PostgresKeyword
-
         return PostgresKeyword(self)
 
     @cached_property
     def vectors(self) -> PostgresVector:
-        from scrubjay.storage.postgres.vectors import PostgresVector
-
         return PostgresVector(self)
 
     @cached_property
     def mirror(self) -> PostgresMirror:
-        from scrubjay.storage.postgres.mirror import PostgresMirror
-
         return PostgresMirror(self)
 
     @property
@@ -155,8 +146,6 @@ class PostgresDatabase(Database):
         return int(size)
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
-        from scrubjay.storage.postgres.words import holding
-
         return holding(term, self.codec)
 
     def ping(self) -> None:

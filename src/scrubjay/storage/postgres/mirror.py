@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Connection
-from scrubjay.storage.postgres.connection import PostgresDatabase
-from scrubjay.storage.postgres.session import Session
+from scrubjay.storage.postgres.session import Session, copy_rows
+from scrubjay.storage.postgres.vectors import PostgresVector
 from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
+
+if TYPE_CHECKING:
+    from scrubjay.storage.postgres.connection import PostgresDatabase
 
 
 class PostgresMirror:
@@ -64,8 +67,6 @@ class PostgresMirror:
             ).fetchone()
             db.executemany(NOTE, [("indexed_memories", memories), ("indexed_tokens", tokens)])
             if db.execute("SELECT to_regclass('embeddings')").fetchone()[0] is not None:
-                from scrubjay.storage.postgres.vectors import PostgresVector
-
                 PostgresVector(self._db)  # copies what is missing
 
     def retire(self, moved_to: str) -> str:
@@ -116,14 +117,3 @@ def rename(db: Connection, schema: str, name: str) -> None:
 
 def _set_search_path(db: Connection, schema: str) -> None:
     db.execute("SELECT set_config('search_path', ?, TRUE)", (f'"{schema}", public',))
-
-
-def copy_rows(
-    db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> None:
-    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-    session = cast("Session", db)
-    session.settle()  # COPY cannot run while statements are queued
-    with session.connection.cursor() as cursor, cursor.copy(cast("Any", statement)) as copy:
-        for row in rows:
-            copy.write_row(row)

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from scrubjay.storage.database import Cursor
+from scrubjay.storage.database import Connection, Cursor
 
 if TYPE_CHECKING:
     import psycopg
@@ -129,6 +129,17 @@ class Session:
     def _begin(self) -> None:
         if self._queueing and self._queue is None:
             self._queue = self._exit.enter_context(self.connection.pipeline())
+
+
+def copy_rows(
+    db: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+    session = cast("Session", db)
+    session.settle()  # COPY cannot run while statements are queued
+    with session.connection.cursor() as cursor, cursor.copy(cast("Any", statement)) as copy:
+        for row in rows:
+            copy.write_row(row)
 
 
 @lru_cache(maxsize=256)

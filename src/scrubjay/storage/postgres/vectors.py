@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
-from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.postgres.session import Session
 from scrubjay.storage.sql.scope import where
 from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, with_ties
@@ -19,6 +18,8 @@ from scrubjay.types import Row
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from scrubjay.storage.postgres.connection import PostgresDatabase
 
 # Up to here every vector is compared: that takes about as long as the index, and misses none.
 MAX_EXACT = 50_000

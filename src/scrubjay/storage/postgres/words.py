@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Gathered
+from scrubjay.storage.postgres.session import copy_rows
 from scrubjay.storage.sql.scope import in_parts
 from scrubjay.storage.sql.words import SqlWords
 from scrubjay.types import Term
@@ -26,9 +27,7 @@ from scrubjay.types import Term
 # The labels of tokens, which tell fields apart.
 TITLE, CONTEXT, AHEAD, TEXT = "ABCD"
 TOPICS, IDENT = "AD"
-COUNTED = (
-    TITLE + CONTEXT + TEXT
-)  # as labels of the first token: each occurrence of a run counts once
+COUNTED = TITLE + CONTEXT + TEXT  # of the first token, so that a run of tokens counts once
 _OWN = TITLE + AHEAD + TEXT
 
 MAX_POSITIONS = 15_000
@@ -132,8 +131,6 @@ class PostgresWords(SqlWords):
             db.execute("DELETE FROM meta WHERE key IN (?, ?)", (_MEMORIES, _TOKENS))
 
     def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
-        from scrubjay.storage.postgres.mirror import copy_rows
-
         made = {n: token_vectors(*lines) for n, *lines in rows}
         with self._db.write() as db:
             columns = ("rowid", *_LINES.split(", "), "length")

@@ -67,26 +67,17 @@ class QdrantServer:
 
         from httpx import HTTPError
         from qdrant_client.common.client_exceptions import QdrantException
-        from qdrant_client.http.exceptions import (
-            ApiException,
-            ResponseHandlingException,
-            UnexpectedResponse,
-        )
+        from qdrant_client.http import exceptions
 
+        unusable = (exceptions.ApiException, QdrantException, JSONDecodeError, UnicodeDecodeError)
         try:
             self._check_version(apis)
             return function(apis)
-        except UnexpectedResponse as error:
+        except exceptions.UnexpectedResponse as error:
             self._raise_refused(error.status_code or 0, error.content)
-        except ResponseHandlingException as error:
+        except exceptions.ResponseHandlingException as error:
             self._raise_failed(error.source)
-        except (
-            ApiException,
-            QdrantException,
-            HTTPError,
-            JSONDecodeError,
-            UnicodeDecodeError,
-        ) as error:
+        except (HTTPError, *unusable) as error:
             self._raise_failed(error)
 
     def ping(self) -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qdrant_client.http.models import FieldCondition, Filter, MatchAny, MatchValue, Range
+from qdrant_client.http.models import (
+    FieldCondition,
+    Filter,
+    HasIdCondition,
+    MatchAny,
+    MatchValue,
+    Range,
+)
 
 from scrubjay.storage.database import Database
 from scrubjay.storage.sql.scope import comparisons, visible_namespaces
@@ -19,6 +26,19 @@ _TOLERANCE_US = 1_000
 
 def of_store(store: str) -> FieldCondition:
     return FieldCondition(key="store", match=MatchValue(value=store))
+
+
+def one_per_memory(store: str) -> Filter:
+    first = FieldCondition(key="first", match=MatchValue(value=True))
+    return Filter(must=[of_store(store), first])
+
+
+def memories_except(store: str, ids: Sequence[str], spared: Sequence[str]) -> Filter:
+    """Return the filter of all points of these memories, except some."""
+    must_not = [HasIdCondition(has_id=[*spared])] if spared else None
+    return Filter(
+        must=[of_store(store), of_these("id", ids)], must_not=[*must_not] if must_not else None
+    )
 
 
 def of_these(field: str, values: Sequence[str]) -> FieldCondition:

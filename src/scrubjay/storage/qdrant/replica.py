@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
 from scrubjay.storage.database import Database
 from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
-from scrubjay.storage.replicas.outbox import VECTORS, Outbox, ReplicaLink, ReplicaRecord
+from scrubjay.storage.replicas.outbox import VECTORS, Outbox, ReplicaLink, ReplicaRecord, batches
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, ScrollResult
 
     from scrubjay.storage.qdrant.client import Apis
-
-T = TypeVar("T")
 
 _POINTS_PER_REQUEST = 256  # about 2 MB of JSON
 _IDS_PER_REQUEST = 512
@@ -38,8 +36,7 @@ class QdrantReplica:
     def put(self, memories: Sequence[ReplicaRecord]) -> None:
         """Write the vectors of these memories, and delete all others of them."""
         latest = {memory.id: memory for memory in memories}
-        for model, dims in self._models().items():
-            name = self._server.collection_name(model, dims)
+        for model, name, dims in self._models():
             vectors = {
                 memory.id: [(at, values) for of, at, values in memory.vectors if of == model]
                 for memory in latest.values()
@@ -51,16 +48,15 @@ class QdrantReplica:
             points = chain.from_iterable(
                 self._points(latest[id_], values) for id_, values in vectors.items()
             )
-            for some in _batches(points, _POINTS_PER_REQUEST):
+            for some in batches(points, _POINTS_PER_REQUEST):
                 self._upsert(name, dims, some)
-            for ids in _batches(vectors, _IDS_PER_REQUEST):
-                self._delete_except(
-                    name, ids, [(id_, at) for id_ in ids for at, _ in vectors[id_]]
-                )
+            for ids in batches(vectors, _IDS_PER_REQUEST):
+                kept = [self._point_id(id_, at) for id_ in ids for at, _ in vectors[id_]]
+                self._delete_except(name, ids, kept)
 
     def remove(self, ids: Sequence[str]) -> None:
         for name in self._collections():
-            for some in _batches(ids, _IDS_PER_REQUEST):
+            for some in batches(ids, _IDS_PER_REQUEST):
                 self._delete_except(name, some, ())
 
     def put_links(self, pairs: Sequence[tuple[str, str]], links: Sequence[ReplicaLink]) -> None:
@@ -86,21 +82,20 @@ class QdrantReplica:
     def ping(self) -> None:
         """Check that the server answers, and that collections of our names are ours."""
         self._server.ping()
-        for model, dims in self._models().items():
-            self._server.has_collection(self._server.collection_name(model, dims), dims)
+        for _, name, dims in self._models():
+            self._server.has_collection(name, dims)
 
-    def _models(self) -> dict[str, int]:
+    def _models(self) -> list[tuple[str, str, int]]:
+        """Return each model, the name of its collection, and its dimensions."""
         with self._db.read() as db:
-            return dict(db.execute("SELECT name, dims FROM models").fetchall())
+            rows = db.execute("SELECT name, dims FROM models").fetchall()
+        return [(name, self._server.collection_name(name, dims), dims) for name, dims in rows]
 
     def _collections(self) -> list[str]:
-        named = [
-            (self._server.collection_name(model, dims), dims)
-            for model, dims in self._models().items()
-        ]
-        for name, _ in named:
+        models = self._models()
+        for _, name, _ in models:
             self._server.forget_collection(name)  # it may have been deleted meanwhile
-        return [name for name, dims in named if self._server.has_collection(name, dims)]
+        return [name for _, name, dims in models if self._server.has_collection(name, dims)]
 
     def _points(
         self, memory: ReplicaRecord, vectors: Sequence[tuple[int, Any]]
@@ -146,22 +141,11 @@ class QdrantReplica:
             self._server.create_collection(name, dims)
             self._server.call(upsert)
 
-    def _delete_except(
-        self, name: str, ids: Sequence[str], kept: Sequence[tuple[str, int]]
-    ) -> None:
-        """Delete the points of these memories, except those of some chunks (id, ordinal)."""
-        from qdrant_client.http.models import Filter, HasIdCondition
+    def _delete_except(self, name: str, ids: Sequence[str], kept: Sequence[str]) -> None:
+        """Delete the points of these memories, except some."""
+        from scrubjay.storage.qdrant.filter import memories_except
 
-        from scrubjay.storage.qdrant.filter import of_store, of_these
-
-        spared = [self._point_id(*chunk) for chunk in kept]
-        self._delete(
-            name,
-            Filter(
-                must=[of_store(self._store), of_these("id", ids)],
-                must_not=[HasIdCondition(has_id=[*spared])] if spared else None,
-            ),
-        )
+        self._delete(name, memories_except(self._store, ids, kept))
 
     def _delete(self, name: str, which: Filter) -> None:
         from qdrant_client.http.models import FilterSelector
@@ -175,18 +159,12 @@ class QdrantReplica:
         except NoCollection:  # it was deleted meanwhile, with all its points
             self._server.forget_collection(name)
 
-    def _one_per_memory(self) -> Filter:
-        from qdrant_client.http.models import FieldCondition, Filter, MatchValue
-
-        from scrubjay.storage.qdrant.filter import of_store
-
-        first = FieldCondition(key="first", match=MatchValue(value=True))
-        return Filter(must=[of_store(self._store), first])
-
     def _count(self, name: str) -> int:
         from qdrant_client.http.models import CountRequest
 
-        request = CountRequest(filter=self._one_per_memory(), exact=True)
+        from scrubjay.storage.qdrant.filter import one_per_memory
+
+        request = CountRequest(filter=one_per_memory(self._store), exact=True)
         result = self._server.call(
             lambda apis: apis.points_api.count_points(name, count_request=request).result
         )
@@ -195,8 +173,10 @@ class QdrantReplica:
     def _ids(self, name: str) -> Iterator[str]:
         from qdrant_client.http.models import ScrollRequest
 
+        from scrubjay.storage.qdrant.filter import one_per_memory
+
         request = ScrollRequest(
-            filter=self._one_per_memory(), limit=_POINTS_PER_PAGE, with_payload=["id"]
+            filter=one_per_memory(self._store), limit=_POINTS_PER_PAGE, with_payload=["id"]
         )
 
         def scroll(apis: Apis) -> ScrollResult | None:
@@ -207,9 +187,3 @@ class QdrantReplica:
             if page.next_page_offset is None:
                 return
             request.offset = page.next_page_offset
-
-
-def _batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    left = iter(values)
-    while part := list(islice(left, size)):
-        yield part

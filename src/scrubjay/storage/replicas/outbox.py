@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection
 from scrubjay.storage.sql.scope import SqlTable, in_parts
 from scrubjay.text.urls import is_server_url
+
+T = TypeVar("T")
 
 VECTORS, GRAPH = KINDS = ("vectors", "graph")
 MAX_COUNTED = 100_000  # counting more takes time and is of no use
@@ -81,6 +84,12 @@ class Replica(Protocol):
 
     def ping(self) -> None:
         """Raise Unavailable when the server does not answer."""
+
+
+def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(values)
+    while part := list(islice(left, size)):
+        yield part
 
 
 class Change(NamedTuple):
@@ -242,18 +251,17 @@ class ReplicaSource(SqlTable):
                 topics[n].append(topic)
             stored = self._vectors(numbers) if vectors else {}
         found = {
-            id_: ReplicaRecord(
-                id_, namespace, type_, tuple(topics[n]), *others, tuple(stored.get(n, ()))
+            id_: ReplicaRecord._make(
+                (id_, namespace, type_, tuple(topics[n]), *others, tuple(stored.get(n, ())))
             )
             for n, id_, namespace, type_, *others in rows
         }
         return list(found.values()), [id_ for id_ in dict.fromkeys(ids) if id_ not in found]
 
     def links_between(self, pairs: Iterable[tuple[str, str]]) -> list[ReplicaLink]:
-        wanted = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+        wanted = dict.fromkeys((min(pair), max(pair)) for pair in pairs)
         found: dict[ReplicaLink, None] = {}  # a link of a memory with itself comes twice
-        for start in range(0, len(wanted), _PAIRS_PER_QUERY):
-            part = wanted[start : start + _PAIRS_PER_QUERY]
+        for part in batches(wanted, _PAIRS_PER_QUERY):
             ids = list({id_ for pair in part for id_ in pair})
             numbers = dict(self._rows_in("SELECT id, n FROM memories WHERE id IN ({values})", ids))
             both = [

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.runtime.backoff import Backoff
+from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import Worker
 from scrubjay.storage.replicas.outbox import (
     EVERYTHING,
@@ -23,8 +24,6 @@ from scrubjay.storage.replicas.outbox import (
     Replica,
     ReplicaSource,
 )
-
-Progress = Callable[[int, int], None]
 
 THREAD = "replicas"
 BATCH = 1_000

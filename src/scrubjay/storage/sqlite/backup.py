@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.runtime.progress import Progress
 from scrubjay.storage.database import Connection
 from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
 from scrubjay.storage.sql.scope import marks
 from scrubjay.storage.sqlite.connection import SqliteDatabase, explain
 from scrubjay.storage.sqlite.location import check_path, write_note
-
-Progress = Callable[[int, int], None]
 
 PROMOTED = ".promoted"  # suffix of a file whose memories were moved
 _LOGS = ("-wal", "-shm")

@@ -55,11 +55,11 @@ def fit(
     recalls = _recalls(db, numbers, dims, candidates, stopped)
     if not recalls:
         return False
-    good = [place for place, recall in enumerate(recalls) if recall >= GOOD_RECALL]
-    taken = good[0] if good else len(lengths) - 1
+    tried = list(zip(lengths, recalls, strict=True))
+    short, recall = next((one for one in tried if one[1] >= GOOD_RECALL), tried[-1])
     trials = min(_TRIALS, len(numbers))
-    fitted = Rotation((0, 0), lengths[taken], matrix)
-    return rotations.write(n, before, fitted, len(numbers), trials, recalls[taken])
+    fitted = Rotation((0, 0), short, matrix)
+    return rotations.write(n, before, fitted, len(numbers), trials, recall)
 
 
 def _recalls(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection, Database
+from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.storage.sqlite import vectors
 
 if TYPE_CHECKING:
@@ -83,11 +84,11 @@ def short_dims_of(dims: int, prefixes: Sequence[int]) -> tuple[tuple[int, ...], 
     return tuple(short for short in SHORT_DIMS if short * 2 <= dims), False
 
 
-class SqliteRotations:
+class SqliteRotations(SqlTable):
     """The rotations of one file, one a model."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self._check_at: dict[str, int] = {}
 
     def load(self, db: Connection, model: int, short_dims: int | None) -> Rotation | None:
@@ -100,11 +101,11 @@ class SqliteRotations:
         ).fetchone()
         if row is None:
             return None
-        version, at_us, fitted_dims, sealed, dims = row
+        version, at_us, fitted_dims, sealed, longest = row
         matrix = None
-        longest = dims
         if sealed is not None:
-            matrix = np.frombuffer(self._db.codec.unseal_vector(sealed), "<f4").reshape(dims, -1)
+            stored = np.frombuffer(self._db.codec.unseal_vector(sealed), "<f4")
+            matrix = stored.reshape(longest, -1)
             longest = matrix.shape[1]
         short = fitted_dims if short_dims is None else short_dims
         if not 0 < short <= longest:
@@ -123,17 +124,15 @@ class SqliteRotations:
         return None if row is None else (row[0], row[1])
 
     def of(self, model: str) -> RotationInfo | None:
-        with self._db.read() as db:
-            row = db.execute(
-                "SELECT version, short_dims, fitted_on, shortlist, trials, recall, at_us"
-                " FROM rotations WHERE model = (SELECT n FROM models WHERE name = ?)",
-                (model,),
-            ).fetchone()
+        row = self._row(
+            f"SELECT {', '.join(RotationInfo._fields)} FROM rotations"
+            " WHERE model = (SELECT n FROM models WHERE name = ?)",
+            (model,),
+        )
         return None if row is None else RotationInfo(*row)
 
     def models(self) -> dict[str, int]:
-        with self._db.read() as db:
-            return dict(db.execute("SELECT name, dims FROM models ORDER BY n").fetchall())
+        return dict(self._rows("SELECT name, dims FROM models ORDER BY n"))
 
     def why_not(self, model: str, prefixes: Sequence[int]) -> str:
         """Return why a search does not use short vectors of a model; empty when it does."""
@@ -144,8 +143,7 @@ class SqliteRotations:
         dims = self.models()[model]
         if not short_dims_of(dims, prefixes)[0]:
             return f"vectors of {dims} numbers are short already"
-        with self._db.read() as db:
-            count, needed = self._count_and_needed(db, model)
+        count, needed = self._count_and_needed(model)
         if count < needed:
             return f"fitted when there are {needed:,} vectors"
         return "not fitted yet: that happens in the background, after the last chunk is embedded"
@@ -154,11 +152,10 @@ class SqliteRotations:
         """True when there are enough vectors; counted only if `added`, ever, shows that there can be."""
         if added < self._check_at.get(model, 0):
             return False
-        with self._db.read() as db:
-            row = db.execute("SELECT dims FROM models WHERE name = ?", (model,)).fetchone()
-            if row is None or not short_dims_of(row[0], prefixes)[0]:
-                return False
-            count, needed = self._count_and_needed(db, model)
+        row = self._row("SELECT dims FROM models WHERE name = ?", (model,))
+        if row is None or not short_dims_of(row[0], prefixes)[0]:
+            return False
+        count, needed = self._count_and_needed(model)
         self._check_at[model] = added + max(needed - count, 0)
         return count >= needed
 
@@ -180,21 +177,17 @@ class SqliteRotations:
             if self.version(db, model) != before:
                 return False
             db.execute(
-                "INSERT INTO rotations (model, version, short_dims, fitted_on, matrix, shortlist,"
-                " trials, recall, at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (model)"
-                " DO UPDATE SET (version, short_dims, fitted_on, matrix, shortlist, trials, recall,"
-                " at_us) = (excluded.version, excluded.short_dims, excluded.fitted_on,"
-                " excluded.matrix, excluded.shortlist, excluded.trials, excluded.recall,"
-                " excluded.at_us)",
+                "INSERT OR REPLACE INTO rotations (model, version, short_dims, fitted_on, matrix,"
+                " shortlist, trials, recall, at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (*row, time.time_ns() // 1000),
             )
         return True
 
-    def _count_and_needed(self, db: Connection, model: str) -> tuple[int, int]:
-        (count,) = db.execute(
+    def _count_and_needed(self, model: str) -> tuple[int, int]:
+        (count,) = self._row(
             "SELECT count(*) FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?)",
             (model,),
-        ).fetchone()
+        )
         last = self.of(model)
         return count, vectors.MIN_ROTATED if last is None else last.fitted_on * GROWTH
 
