@@ -25,14 +25,8 @@ _ATTRIBUTE_CHARS = 200  # of each attribute of a tag
 _MAX_LINE_CHARS = 500
 _PLAIN_ID = re.compile(r"[\w.:@#+/-]{1,80}")
 _NO_BRACKETS = str.maketrans("<>", "()")
-_COUNTED = {
-    "memories": "memory",
-    "documents": "document",
-    "messages": "message",
-    "sessions": "session",
-    "links": "link",
-    "feedback": "feedback",
-}
+_COUNTED = ("memories", "documents", "messages", "sessions", "links", "feedback")
+_ATTRIBUTES = ("type", "title", "topics", "namespace", "source", "role", "session")
 # The bands of docs/decisions/004-scores.md: about a tenth of the wrong first hits is below LOW, and a tenth
 # above HIGH. Of English questions, half of them without an answer in a store of 1,500 passages,
 # `tools.check_confidence` found 129 below LOW, 123 of them without an answer. Where most questions have an
@@ -53,36 +47,30 @@ def results(answer: Json, given: Given) -> str:
     how = confidence_text(
         answer.get("confidence"), answer.get("degraded", ()), answer.get("mode", "")
     )
-    head = f"{_count(len(hits), 'hit')}. {how}".rstrip()
-    return _lines(
-        f"{head} {DATA}", *lines, *_lacks(answer), *more, *_not_shown(answer), *_explain(answer)
-    )
+    head = f"{_count(len(hits), 'hits')}. {how}".rstrip()
+    notes = (*_lacks(answer), *more, *_not_shown(answer), *_explain(answer))
+    return _lines(f"{head} {DATA}", *lines, *notes)
 
 
 def memories(answer: Json, _: Given) -> str:
     blocks = []
     for memory in answer["memories"]:
         text = wrap_recalled(memory["text"], memory["id"], _attributes(memory), keep_lines=True)
-        if "next_offset" in memory:
-            text += (
-                f"\n({memory['chars']} characters; continue with offset {memory['next_offset']})"
-            )
+        if (at := memory.get("next_offset")) is not None:
+            text += f"\n({memory['chars']} characters; continue with offset {at})"
         blocks.append(f"{_when(memory)}\n{text}".lstrip())
-    missing = [f"Not found: {_ids(answer['missing'])}."] if answer.get("missing") else []
     unasked = [f"Not searched: {one_line(why)}" for why in answer.get("unasked", ())]
-    return _lines(*([DATA] if blocks else []), *blocks, *missing, *unasked, *_not_shown(answer))
+    notes = (*_listing(answer, "missing", "Not found"), *unasked, *_not_shown(answer))
+    return _lines(*([DATA] if blocks else []), *blocks, *notes)
 
 
 def listed(answer: Json, _: Given) -> str:
     if not answer["memories"]:
         return "The list is empty."
-    lines = [
-        f"{rank}. {brief(memory, _LISTED_CHARS)}"
-        for rank, memory in enumerate(answer["memories"], start=1)
-    ]
-    changed = [f"Changed: {_ids(answer['changed'])}."] if answer.get("changed") else []
-    count = _count(len(lines), "memory", "memories")
-    return _lines(f"{count}. {DATA}", *lines, *changed, *_not_shown(answer))
+    texts = [brief(memory, _LISTED_CHARS) for memory in answer["memories"]]
+    lines = [f"{rank}. {text}" for rank, text in enumerate(texts, start=1)]
+    notes = (*_listing(answer, "changed", "Changed"), *_not_shown(answer))
+    return _lines(f"{_count(len(lines), 'memories')}. {DATA}", *lines, *notes)
 
 
 def brief(memory: Json, max_chars: int) -> str:
@@ -92,26 +80,20 @@ def brief(memory: Json, max_chars: int) -> str:
 
 
 def context(answer: Json, _: Given) -> str:
-    left = answer.get("left_out", 0)
-    more = [f"{left} more did not fit: use more tokens, or memory_search."] if left else []
-    text = answer["text"]
+    text, left, notes = answer["text"], answer.get("left_out"), _lacks(answer)
+    if left:
+        notes.append(f"{left} more did not fit: use more tokens, or memory_search.")
     if "question" not in answer:  # the landscape also shows beginnings of texts
-        return _lines(
-            DATA, wrap_recalled(text, "landscape", keep_lines=True), *_lacks(answer), *more
-        )
+        return _lines(DATA, wrap_recalled(text, "landscape", keep_lines=True), *notes)
     if not text:
-        return _lines("Nothing was found.", *_lacks(answer), *more)
+        return _lines("Nothing was found.", *notes)
     how = confidence_text(answer.get("confidence"), answer.get("degraded", ()))
     scores = f"Scores: {', '.join(f'{score:.4g}' for score in answer.get('scores', ()))}."
-    return _lines(f"{how} {DATA}".lstrip(), text, scores, *_lacks(answer), *more)
+    return _lines(f"{how} {DATA}".lstrip(), text, scores, *notes)
 
 
 def landscape(store: Store) -> str:
     return _lines(DATA, wrap_recalled(store.landscape().text, "landscape", keep_lines=True))
-
-
-def as_json(answer: Json, _: Given) -> str:
-    return line(answer)
 
 
 def data(answer: Json, _: Given) -> str:
@@ -147,13 +129,11 @@ def _searchable(answer: Json) -> str:
 
 
 def forgotten(answer: Json, _: Given) -> str:
-    deleted = answer.get("matched", [])
-    lines = [f"Deleted permanently: {_ids(deleted)}." if deleted else "Nothing was deleted."]
-    if answer.get("facts"):
-        lines.append(f"Facts from no other source were deleted, too: {_ids(answer['facts'])}.")
-    if answer.get("missing"):
-        lines.append(f"Not found: {_ids(answer['missing'])}.")
-    return _lines(*lines)
+    return _lines(
+        *(_listing(answer, "matched", "Deleted permanently") or ["Nothing was deleted."]),
+        *_listing(answer, "facts", "Facts from no other source were deleted, too"),
+        *_listing(answer, "missing", "Not found"),
+    )
 
 
 def feedback(answer: Json, _: Given) -> str:
@@ -161,31 +141,23 @@ def feedback(answer: Json, _: Given) -> str:
 
 
 def status(answer: Json, _: Given) -> str:
-    counts = ", ".join(
-        _count(answer[many], one, many) for many, one in _COUNTED.items() if answer.get(many)
-    )
+    counts = ", ".join(_count(answer[many], many) for many in _COUNTED if answer.get(many))
     lines = [f"{counts or 'Nothing is stored yet'}. Model: {answer.get('model') or 'none'}."]
-    if answer.get("pending") or answer.get("failed"):
-        lines.append(
-            f"Vectors pending: {answer.get('pending', 0)}, failed: {answer.get('failed', 0)}."
-        )
+    pending, failed = (answer.get(name, 0) for name in ("pending", "failed"))
+    if pending or failed:
+        lines.append(f"Vectors pending: {pending}, failed: {failed}.")
     if "why_pending" in answer:
         lines.append(f"Reason: {one_line(answer['why_pending'])}.")
     lines += [one_line(why) for why in answer.get("failures", ())]
-    lines += [
-        one_line(
-            f"{replica['tier']} at {replica['place']}: {replica['behind']} behind"
-            f" {replica.get('reason', '')}"
-        )
-        for replica in answer.get("servers", ())
-    ]
+    for replica in answer.get("servers", ()):
+        state = f"{replica['behind']} behind {replica.get('reason', '')}"
+        lines.append(one_line(f"{replica['tier']} at {replica['place']}: {state}"))
     return _lines(*lines)
 
 
 def confidence_text(confidence: float | None, degraded: Sequence[str] = (), mode: str = "") -> str:
     """Return a confidence with what it means, '' without one: an agent must know what may not be stored.
-    The bands were measured with keywords and vectors. Without one of them a low number means
-    less."""
+    The bands were measured with keywords and vectors. Without one of them a low number means less."""
     if confidence is None:
         return ""
     if confidence >= HIGH:
@@ -242,39 +214,30 @@ def _hit(hit: Json, max_chars: int) -> str:
     text = (without_recalled(whole) or whole).strip()  # a note may be about recall tags
     if len(text) > max_chars:
         text = f"{text[:max_chars]}…"
-    similar = hit.get("near_duplicates")
-    about = (
-        f"score {hit['score']:.4g}",
-        *dates(hit),
-        *([one_line(hit["stale"])] if "stale" in hit else []),
-        *validity(hit),
-        *([f"≈ {_ids(similar)}"] if similar else []),
-    )
-    return (
-        f"{' · '.join(about)} {wrap_recalled(text, hit['id'], _attributes(hit), keep_lines=True)}"
-    )
+    about = [f"score {hit['score']:.4g}", *dates(hit)]
+    if "stale" in hit:
+        about.append(one_line(hit["stale"]))
+    about += validity(hit)
+    if similar := hit.get("near_duplicates"):
+        about.append(f"≈ {_ids(similar)}")
+    tagged = wrap_recalled(text, hit["id"], _attributes(hit), keep_lines=True)
+    return f"{' · '.join(about)} {tagged}"
 
 
 def _attributes(memory: Json) -> dict[str, str]:
     """Return what was stored with a text, as attributes of its tag."""
-    source = memory.get("source", "")
-    if source and "lines" in memory:
-        source += f":{memory['lines'][0]}-{memory['lines'][1]}"
-    namespace = memory.get("namespace", "default")
-    attributes = {
-        "type": memory.get("type", ""),
-        "title": memory.get("title", ""),
-        "topics": ", ".join(memory.get("topics", ())),
-        "namespace": namespace if namespace != "default" else "",
-        "source": source,
-        "role": memory.get("role", ""),
-        "session": memory.get("session", ""),
-    }
-    return {
-        name: cut(" ".join(value.split()), _ATTRIBUTE_CHARS)
-        for name, value in attributes.items()
-        if value
-    }
+    values = {name: value for name in _ATTRIBUTES if (value := memory.get(name))}
+    if values.get("namespace") == "default":
+        del values["namespace"]
+    if "topics" in values:
+        values["topics"] = ", ".join(values["topics"])
+    if "source" in values and "lines" in memory:
+        values["source"] += f":{memory['lines'][0]}-{memory['lines'][1]}"
+    return {name: cut(" ".join(value.split()), _ATTRIBUTE_CHARS) for name, value in values.items()}
+
+
+def _listing(answer: Json, name: str, what: str) -> list[str]:
+    return [f"{what}: {_ids(answer[name])}."] if answer.get(name) else []
 
 
 def _lacks(answer: Json) -> list[str]:
@@ -303,8 +266,9 @@ def _ids(ids: Iterable[str]) -> str:
     return ", ".join(id_ if _PLAIN_ID.fullmatch(id_) else wrap_recalled("", id_) for id_ in ids)
 
 
-def _count(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
+def _count(count: int, many: str) -> str:
+    one = many.replace("memories", "memory").removesuffix("s")
+    return f"{count} {one if count == 1 else many}"
 
 
 def _lines(*lines: str) -> str:
