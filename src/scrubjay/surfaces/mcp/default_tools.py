@@ -1,6 +1,5 @@
 """The eight default tools, with the descriptions that teach an agent to use them.
-A model reads every word here in every conversation: `python -m tools.mcp_tokens` counts the
-tokens."""
+A model reads every word here in every conversation: `python -m tools.mcp_tokens` counts the tokens."""
 
 from __future__ import annotations
 
@@ -18,6 +17,7 @@ from scrubjay.surfaces.verbs.table import VERBS
 if TYPE_CHECKING:
     from scrubjay.store import Store
 
+_ADD, _ADD_MANY, _FORGET = VERBS["add"], VERBS["add_many"], VERBS["forget"]
 _STRING: Json = {"type": "string"}
 _NUMBER: Json = {"type": "number"}
 _INTEGER: Json = {"type": "integer"}
@@ -29,8 +29,11 @@ def _list_of(schema: Json) -> Json:
     return {"type": "array", "items": schema}
 
 
-def _strings(names: str) -> dict[str, Json]:
-    return dict.fromkeys(names.split(), _STRING)
+_STRINGS = _list_of(_STRING)
+_WITH_ID = object_schema("id", id=_STRING)
+_WITH_TEXT = object_schema("id", "text", next_offset=_INTEGER, id=_STRING, text=_STRING)
+_HIT_TEXTS = ("id", "uri", "type", "text", "snippet", "source", "created_at")
+_HIT = object_schema("id", "score", score=_NUMBER, **dict.fromkeys(_HIT_TEXTS, _STRING))
 
 
 def _store(store: Store, given: Given) -> Json:
@@ -38,11 +41,11 @@ def _store(store: Store, given: Given) -> Json:
         if "text" not in given:
             raise InvalidInput("memory_store needs text, or several memories as memories")
         _refuse_to_replace(store, [given])
-        return VERBS["add"].call(store, given)
+        return _ADD.call(store, given)
     if others := [name for name in given if name != "memories"]:
         raise InvalidInput(f"{others[0]} belongs into each of memories, or use no memories")
     _refuse_to_replace(store, given["memories"])
-    return VERBS["add_many"].call(store, given)
+    return _ADD_MANY.call(store, given)
 
 
 def _refuse_to_replace(store: Store, memories: Sequence[Given]) -> None:
@@ -55,11 +58,6 @@ def _refuse_to_replace(store: Store, memories: Sequence[Given]) -> None:
             )
 
 
-def _forget(store: Store, given: Given) -> Json:
-    return VERBS["forget"].call(store, {"id": given["ids"]})
-
-
-_ADD, _ADD_MANY, _FORGET = VERBS["add"], VERBS["add_many"], VERBS["forget"]
 _TEXT = _ADD.params[0]._replace(
     kind=_ADD.params[0].kind._replace(right=f"{NON_EMPTY.right}; several go into memories")
 )
@@ -72,7 +70,7 @@ STORE = _ADD._replace(
 )
 FORGET = _FORGET._replace(
     params=(_FORGET.params[0]._replace(name="ids"),),
-    run=_forget,
+    run=lambda store, given: _FORGET.call(store, {"id": given["ids"]}),
     aliases={**dict.fromkeys(_FORGET.aliases, "ids"), "id": "ids"},
 )
 
@@ -87,19 +85,7 @@ DEFAULT_TOOLS = (
         VERBS["search"],
         compact.results,
         text.results,
-        object_schema(
-            "hits",
-            hits=_list_of(
-                object_schema(
-                    "id",
-                    "score",
-                    score=_NUMBER,
-                    **_strings("id uri type text snippet source created_at"),
-                )
-            ),
-            confidence=_NUMBER,
-            degraded=_list_of(_STRING),
-        ),
+        object_schema("hits", hits=_list_of(_HIT), confidence=_NUMBER, degraded=_STRINGS),
         Hints(reads=True),
         {
             "query": "a question, or keywords",
@@ -125,13 +111,7 @@ DEFAULT_TOOLS = (
         VERBS["get_many"],
         compact.memories,
         text.memories,
-        object_schema(
-            "memories",
-            memories=_list_of(
-                object_schema("id", "text", next_offset=_INTEGER, **_strings("id text"))
-            ),
-            missing=_list_of(_STRING),
-        ),
+        object_schema("memories", memories=_list_of(_WITH_TEXT), missing=_STRINGS),
         Hints(reads=True),
         {"ids": "from a search", "offset": "first character", "max_chars": "of each text"},
         (
@@ -154,9 +134,9 @@ DEFAULT_TOOLS = (
             "stored",
             **dict.fromkeys(("stored", "keyword_indexed", "embedded"), _BOOLEAN),
             why_pending=_STRING,
-            known=_list_of(_STRING),
-            memory=object_schema("id", id=_STRING),
-            memories=_list_of(object_schema("id", id=_STRING)),
+            known=_STRINGS,
+            memory=_WITH_ID,
+            memories=_list_of(_WITH_ID),
         ),
         Hints(repeatable=True),
         {
@@ -183,9 +163,7 @@ DEFAULT_TOOLS = (
         VERBS["update"],
         compact.stored,
         text.changed,
-        object_schema(
-            "stored", stored=_BOOLEAN, embedded=_BOOLEAN, memory=object_schema("id", id=_STRING)
-        ),
+        object_schema("stored", stored=_BOOLEAN, embedded=_BOOLEAN, memory=_WITH_ID),
         Hints(destroys=True, repeatable=True),
         {
             "id": "",
@@ -206,12 +184,7 @@ DEFAULT_TOOLS = (
         FORGET,
         compact.anything,
         text.forgotten,
-        object_schema(
-            "forgotten",
-            forgotten=_INTEGER,
-            matched=_list_of(_STRING),
-            missing=_list_of(_STRING),
-        ),
+        object_schema("forgotten", forgotten=_INTEGER, matched=_STRINGS, missing=_STRINGS),
         Hints(destroys=True, repeatable=True),
         {"ids": ""},
     ),
@@ -226,7 +199,7 @@ DEFAULT_TOOLS = (
         object_schema(
             "text",
             text=_STRING,
-            ids=_list_of(_STRING),
+            ids=_STRINGS,
             scores=_list_of(_NUMBER),
             confidence=_NUMBER,
             left_out=_INTEGER,

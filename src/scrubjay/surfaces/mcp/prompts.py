@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _MAX_CHARS = 8_000
 _RECAP_MEMORIES = 20
 
-Given = Mapping[str, str]
-
 
 class _Prompt(NamedTuple):
     title: str
@@ -47,7 +45,7 @@ def list_prompts() -> list[types.Prompt]:
     ]
 
 
-def get_prompt(store: Store, *, name: str, given: Given) -> types.GetPromptResult:
+def get_prompt(store: Store, *, name: str, given: Mapping[str, str]) -> types.GetPromptResult:
     """Return a prompt with the present state of the store; InvalidInput for an unknown one."""
     prompt = _PROMPTS.get(name)
     if prompt is None:
@@ -57,12 +55,12 @@ def get_prompt(store: Store, *, name: str, given: Given) -> types.GetPromptResul
         hint = did_you_mean(unknown[0], [argument])
         raise InvalidInput(f"{name} has no argument {unknown[0]!r}{hint}; it takes: {argument}")
     text = prompt.render(store, given.get(argument, "").strip())
-    return types.GetPromptResult(
-        description=prompt.description,
-        messages=[
-            types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        ],
-    )
+    message = types.PromptMessage(role="user", content=text_content(text))
+    return types.GetPromptResult(description=prompt.description, messages=[message])
+
+
+def text_content(text: str) -> types.TextContent:
+    return types.TextContent(type="text", text=text)
 
 
 def _context(store: Store, question: str) -> str:
@@ -89,10 +87,8 @@ def _recap(store: Store, topic: str) -> str:
     latest = store.ls(topics=[topic] if topic else None, limit=_RECAP_MEMORIES)
     if topic and not latest:
         topics = ", ".join(store.topics(limit=_RECAP_MEMORIES)) or "none"
-        return (
-            f"Nothing is stored about the topic {topic}; the topics are: {wrap_recalled(topics, 'topics')}."
-            f" {DATA}"
-        )
+        known = wrap_recalled(topics, "topics")
+        return f"Nothing is stored about the topic {topic}; the topics are: {known}. {DATA}"
     lines = "\n".join(brief(plain(memory), _MAX_CHARS // _RECAP_MEMORIES) for memory in latest)
     about = f" about {topic}" if topic else ""
     return f"Recap what was stored last{about}, newest first. {DATA}\n\n{lines or 'Nothing is stored.'}"

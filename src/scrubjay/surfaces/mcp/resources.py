@@ -62,29 +62,31 @@ def read(store: Store, *, uri: str, is_admin: bool = True) -> types.TextResource
     kind, _, name = uri.removeprefix("scrubjay://").partition("/")
     if not uri.startswith("scrubjay://") or bool(name) != (kind in ("memory", "profile")):
         kind = ""
+    media_type = _JSON
     match kind:
         case "memory":
-            return _contents(uri, _MARKDOWN, _memory(store, unquote(name)))
-        case "profile":
-            return _contents(uri, _JSON, _profile(store, unquote(name)))
+            media_type, content = _MARKDOWN, _memory(store, unquote(name))
         case "landscape":
-            return _contents(uri, _MARKDOWN, text.landscape(store))
+            media_type, content = _MARKDOWN, text.landscape(store)
+        case "profile":
+            (profile,) = _profiles(store, name=unquote(name))
+            content = line({**profile, "stages": [stage["text"] for stage in profile["stages"]]})
         case "status":
             status = redact(plain(store.status()), "status", is_admin=is_admin)
-            return _contents(uri, _JSON, line(without_empty(status)))
+            content = line(without_empty(status))
         case "profiles":
             names = ("name", "summary")
             brief = [{name: profile[name] for name in names} for profile in _profiles(store)]
-            return _contents(uri, _JSON, line({"profiles": brief}))
-    raise NotFound(f"no resource {uri[:100]!r}; see resources/list")
+            content = line({"profiles": brief})
+        case _:
+            raise NotFound(f"no resource {uri[:100]!r}; see resources/list")
+    return types.TextResourceContents(uri=uri, mime_type=media_type, text=content)
 
 
 def complete(store: Store, *, params: types.CompleteRequestParams) -> list[str]:
     """Return the names of profiles with this prefix; nothing else is completed."""
-    is_profile = (
-        getattr(params.ref, "uri", "") == _PROFILE_TEMPLATE or params.argument.name == "profile"
-    )
-    if not is_profile:
+    of_template = getattr(params.ref, "uri", "") == _PROFILE_TEMPLATE
+    if not of_template and params.argument.name != "profile":
         return []
     names = [profile["name"] for profile in _profiles(store)]
     return [name for name in names if name.startswith(params.argument.value)][:_MAX_COMPLETIONS]
@@ -96,15 +98,6 @@ def _memory(store: Store, id_: str) -> str:
     return text.memories(memories({"memories": [memory]}, whole), {})
 
 
-def _profile(store: Store, name: str) -> str:
-    (profile,) = _profiles(store, name=name)
-    return line({**profile, "stages": [stage["text"] for stage in profile["stages"]]})
-
-
 def _profiles(store: Store, **given: str) -> list[Json]:
     profiles: list[Json] = VERBS["profiles"].call(store, given)["profiles"]
     return profiles
-
-
-def _contents(uri: str, media_type: str, text: str) -> types.TextResourceContents:
-    return types.TextResourceContents(uri=uri, mime_type=media_type, text=text)

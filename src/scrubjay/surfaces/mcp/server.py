@@ -5,9 +5,9 @@ other."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -24,6 +24,7 @@ from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.mcp import prompts, resources
+from scrubjay.surfaces.mcp.prompts import text_content
 from scrubjay.surfaces.mcp.toolsets import DEFAULT, tools_of, unknown_tool
 from scrubjay.surfaces.render.redaction import SEE_LOG, error_message
 from scrubjay.types.key_scopes import ADMIN, READ
@@ -76,8 +77,10 @@ def make_server(
     in_thread: InThread | None = None,
 ) -> Server[Any]:
     """Return a server with a tool set; `in_thread` runs its calls, by default in threads of its own."""
-    handlers = _Handlers(stores, caller_of, tools_of(tools), in_thread or _own_threads())
+    by_name = {tool.name: tool for tool in tools_of(tools)}
+    handlers = _Handlers(stores, caller_of, by_name, in_thread or _own_threads())
     hints: dict[Any, CacheHint] = {name: CacheHint(ttl_ms=_CACHE_MS) for name in _CACHED}
+    listed_prompts = prompts.list_prompts()
     server: Server[Any] = Server(
         "scrubjay",
         version=__version__,
@@ -87,76 +90,67 @@ def make_server(
         get_tool_input_schema=handlers.input_schema,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_templates,
+        on_list_resources=_always(types.ListResourcesResult(resources=resources.list_resources())),
+        on_list_resource_templates=_always(
+            types.ListResourceTemplatesResult(resource_templates=resources.list_templates())
+        ),
         on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts,
+        on_list_prompts=_always(types.ListPromptsResult(prompts=listed_prompts)),
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,
     )
     # The SDK's own spans contain error texts and unknown tool names, which may quote what was asked.
     others = [m for m in server.middleware if not isinstance(m, OpenTelemetryMiddleware)]
-    server.middleware[:] = [_Tracing(handlers.names()), *others]
+    names = frozenset((*handlers.tools, *(prompt.name for prompt in listed_prompts)))
+    server.middleware[:] = [_Tracing(names), *others]
     return server
 
 
-class _Handlers:
+def _always(result: T) -> Callable[[Context, object], Awaitable[T]]:
+    async def answer(_: Context, __: object) -> T:
+        return result
+
+    return answer
+
+
+class _Handlers(NamedTuple):
     """The handlers of one server's requests."""
 
-    def __init__(
-        self, stores: OpenStores, caller_of: CallerOf, tools: list[Tool], in_thread: InThread
-    ) -> None:
-        self._stores = stores
-        self._caller_of = caller_of
-        self._tools = {tool.name: tool for tool in tools}
-        self._in_thread = in_thread
-
-    def names(self) -> frozenset[str]:
-        return frozenset((*self._tools, *(prompt.name for prompt in prompts.list_prompts())))
+    stores: OpenStores
+    caller_of: CallerOf
+    tools: dict[str, Tool]
+    in_thread: InThread
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
-        tool = self._tools.get(name)
-        return None if tool is None else tool.input_schema()
+        return self.tools[name].input_schema() if name in self.tools else None
 
     async def list_tools(self, context: Context, _: object) -> types.ListToolsResult:
-        caller = self._caller_of(context)
-        allowed = [tool for tool in self._tools.values() if caller.may(tool.verb.scope)]
+        caller = self.caller_of(context)
+        allowed = [tool for tool in self.tools.values() if caller.may(tool.verb.scope)]
         return types.ListToolsResult(tools=[describe(tool) for tool in allowed])
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        tool = self._tools.get(params.name)
+        tool = self.tools.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, unknown_tool(params.name, list(self._tools)))
-        caller = self._caller_of(context)
+            raise MCPError(types.INVALID_PARAMS, unknown_tool(params.name, list(self.tools)))
+        caller = self.caller_of(context)
         call = partial(tool.call, given=params.arguments or {}, is_admin=caller.may(ADMIN))
         try:
             answer = await self._run(caller, tool.verb.scope, tool.name, call)
         except ScrubjayError as error:
             message = self._message(error, is_admin=caller.may(ADMIN))
-            return types.CallToolResult(content=[_text(message)], is_error=True)
-        return types.CallToolResult(
-            content=[_text(answer.text)], structured_content=answer.structured
-        )
-
-    async def list_resources(self, context: Context, _: object) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=resources.list_resources())
-
-    async def list_templates(
-        self, context: Context, _: object
-    ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=resources.list_templates())
+            return types.CallToolResult(content=[text_content(message)], is_error=True)
+        content = [text_content(answer.text)]
+        return types.CallToolResult(content=content, structured_content=answer.structured)
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        is_admin = self._caller_of(context).may(ADMIN)
+        is_admin = self.caller_of(context).may(ADMIN)
         read = partial(resources.read, uri=params.uri, is_admin=is_admin)
         return types.ReadResourceResult(contents=[await self._read(context, "the resource", read)])
-
-    async def list_prompts(self, context: Context, _: object) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.list_prompts())
 
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
@@ -172,7 +166,7 @@ class _Handlers:
 
     async def _read(self, context: Context, what: str, work: Callable[[Store], T]) -> T:
         """Run a resource or prompt; its errors are errors of the protocol."""
-        caller = self._caller_of(context)
+        caller = self.caller_of(context)
         try:
             return await self._run(caller, READ, what, work)
         except ScrubjayError as error:
@@ -188,7 +182,7 @@ class _Handlers:
 
         def run() -> T:
             try:
-                with self._stores.lend(caller) as store:
+                with self.stores.lend(caller) as store:
                     return work(store)
             except ScrubjayError:
                 raise
@@ -198,7 +192,7 @@ class _Handlers:
 
         if not caller.may(scope):
             raise InvalidInput(f"{what} needs the scope {scope}, which you do not have")
-        return await self._in_thread(caller, run)
+        return await self.in_thread(caller, run)
 
     def _message(self, error: ScrubjayError, *, is_admin: bool) -> str:
         """Return an error for a client; the log has what only an admin may see."""
@@ -208,7 +202,7 @@ class _Handlers:
             _log.warning("%s", error)
         if not isinstance(error, NotFound) or error.of != "memory":
             return error_message(error, is_admin=is_admin)
-        search = "memory_search" if "memory_search" in self._tools else "search"
+        search = "memory_search" if "memory_search" in self.tools else "search"
         return f"{error}; find its id with {search}"
 
 
@@ -236,10 +230,6 @@ def describe(tool: Tool) -> types.Tool:
             open_world_hint=False,
         ),
     )
-
-
-def _text(text: str) -> types.TextContent:
-    return types.TextContent(type="text", text=text)
 
 
 class _Tracing(ServerMiddleware[Any]):

@@ -1,6 +1,5 @@
 """A tool: a verb with the description, compact answer and text that agents get.
-Agents send numbers as text, URIs for ids and the first characters of ids. Tools accept those,
-too."""
+Agents send numbers as text, URIs for ids and the first characters of ids. Tools accept those, too."""
 
 from __future__ import annotations
 
@@ -67,10 +66,8 @@ class Tool(NamedTuple):
         by_name = {param.name: param for param in params}
         schema = schema_of(tuple(by_name[name] for name in self.listed))
         for name, description in self.listed.items():
-            brief = _brief_schema(by_name[name].kind.schema)
-            schema["properties"][name] = (
-                {**brief, "description": description} if description else brief
-            )
+            described = {"description": description} if description else {}
+            schema["properties"][name] = {**_brief_schema(by_name[name].kind.schema), **described}
         return schema
 
     def call(self, store: Store, given: Mapping[str, object], *, is_admin: bool = True) -> Answer:
@@ -130,19 +127,13 @@ def _with_whole_ids(store: Store, verb: str, taken: Mapping[str, Any]) -> dict[s
     def whole_link(link: Any) -> Any:
         return whole(link) if isinstance(link, str) else {**link, "to": whole(link["to"])}
 
+    def whole_memory(memory: Any) -> Any:
+        return _with_whole_ids(store, verb, memory)
+
+    adding = {"links": whole_link, "memories": whole_memory}
+    changes = adding if verb in _ADDING else dict.fromkeys(_ID_PARAMETERS, whole)
     replaced: dict[str, Any] = {}
-    if verb in _ADDING:
-        if "links" in taken:
-            replaced["links"] = [whole_link(link) for link in taken["links"]]
-        if "memories" in taken:
-            replaced["memories"] = [
-                _with_whole_ids(store, verb, memory) for memory in taken["memories"]
-            ]
-        return {**taken, **replaced}
-    for name in _ID_PARAMETERS:
-        if name in taken:
-            value = taken[name]
-            replaced[name] = (
-                [whole(id_) for id_ in value] if isinstance(value, list) else whole(value)
-            )
+    for name in changes.keys() & taken.keys():
+        value, change = taken[name], changes[name]
+        replaced[name] = list(map(change, value)) if isinstance(value, list) else change(value)
     return {**taken, **replaced}
