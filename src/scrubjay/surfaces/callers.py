@@ -27,9 +27,7 @@ WRITER_WAIT_S = 10.0  # for another process that writes to the database
 
 class Principal(NamedTuple):
     """A caller: the tenant and user whose data they see, and the scopes of what they may do.
-
-    `name` is that of the API key, '' without one. Without a user they see everything of the tenant.
-    """
+    `name` is that of the API key, '' without one. Without a user they see everything of the tenant."""
 
     name: str = ""
     scopes: tuple[str, ...] = SCOPES
@@ -38,9 +36,7 @@ class Principal(NamedTuple):
 
     def may(self, scope: str) -> bool:
         """True when the scope is allowed; write includes read, admin includes both.
-
-        An unknown scope, perhaps from a newer version, grants nothing and is granted by none.
-        """
+        An unknown scope, perhaps from a newer version, grants nothing and is granted by none."""
         return scope in SCOPES and any(
             granted in SCOPES[SCOPES.index(scope) :] for granted in self.scopes
         )
@@ -58,9 +54,7 @@ _StoreKey = tuple[str | None, str | None]  # tenant and user
 
 class OpenStores:
     """Open stores, one for each tenant and user, opened at their first use.
-
-    At most `max_open` stay open: the least recently used one is closed once it is not in use.
-    """
+    At most `max_open` stay open: the least recently used one is closed once it is not in use."""
 
     def __init__(self, open_for: Callable[[Principal], Store], max_open: int = 32) -> None:
         self._open_for = open_for
@@ -72,9 +66,7 @@ class OpenStores:
     @contextmanager
     def lend(self, caller: Principal) -> Iterator[Store]:
         """Provide the store of a caller while the context lasts; open or create it if needed.
-
-        StoreError once the stores are closed. A store that fails to open is tried again next time.
-        """
+        StoreError once the stores are closed. A store that fails to open is tried again next time."""
         key = (caller.tenant, caller.user)
         entry = self._take(key)
         try:
@@ -110,9 +102,7 @@ class OpenStores:
 
     def each_tenant(self, only: str | None = None) -> Iterator[tuple[str | None, Store]]:
         """Yield one open store of each tenant (None: the store without one).
-
-        `only` restricts this to one tenant: its server also has the store with the API keys open.
-        """
+        `only` restricts this to one tenant: its server also has the store with the API keys open."""
         for tenant, key in {key[0]: key for key in self.open_now}.items():
             if only in (None, tenant):
                 with self._lend_open(key) as store:
@@ -186,11 +176,9 @@ def with_listeners(
 
 def store_opener(db: str | None, user: str | None) -> Callable[[Principal], Store]:
     """Return a function that opens the database `db`, or the configured one, for a caller.
-
     `user` applies to callers whose API key names no user; the default is that of the settings. All stores
     share one copy of each model, loaded in the background from the first opening on. Until then searches
-    use keywords only and report it.
-    """
+    use keywords only and report it."""
     shared: list[SharedModels] = []
     lock = threading.Lock()
 
@@ -217,9 +205,7 @@ def store_opener(db: str | None, user: str | None) -> Callable[[Principal], Stor
 
 def _make_parent_folder(db: str | None) -> None:
     """Create the folder of a database, but not the folders above, which a typing error would name.
-
-    An MCP client starts us with a path such as .scrubjay/project.db before that folder exists.
-    """
+    An MCP client starts us with a path such as .scrubjay/project.db before that folder exists."""
     if db is None or db == ":memory:" or is_server_url(db):
         return
     folder = os.path.dirname(os.path.abspath(os.path.expanduser(db)))

@@ -1,7 +1,5 @@
 """Search times and counts of one process, in memory: percentiles of each stage, searches an hour.
-
-Small enough for every server; `/metrics` counts the same searches for Prometheus.
-"""
+Small enough for every server; `/metrics` counts the same searches for Prometheus."""
 
 from __future__ import annotations
 
@@ -29,10 +27,8 @@ class StageTimes(NamedTuple):
 
 class Hour(NamedTuple):
     """Searches in the hour that began at `began_s` (Unix time).
-
     `without` counts degraded searches by the stage that lost something. The reason is not stored: it may
-    quote the query.
-    """
+    quote the query."""
 
     began_s: int
     searches: int

@@ -1,8 +1,6 @@
 """OpenTelemetry spans: one for each request, below it one for each search and each of its stages.
-
 Only if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_TRACES_EXPORTER is set; otherwise nothing is imported. Spans
-contain neither queries nor results.
-"""
+contain neither queries nor results."""
 
 from __future__ import annotations
 
@@ -112,9 +110,7 @@ class Telemetry:
 
 def start() -> Telemetry:
     """Return telemetry as the environment configures it; a wrong setting is logged once.
-
-    Uses the OpenTelemetry provider of this process if another program has set one.
-    """
+    Uses the OpenTelemetry provider of this process if another program has set one."""
     environ = os.environ
     exporter = environ.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     endpoint = next((environ[name] for name in _ENDPOINTS if environ.get(name)), None)

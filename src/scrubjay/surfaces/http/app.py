@@ -79,15 +79,15 @@ def make_app(server: ServerContext) -> Starlette:
     login = LoginEndpoints(authenticator, server.logins, stores, workers)
     monitoring = MonitoringEndpoints(server.monitoring, stores, workers, server.auth_workers, own)
     routes = [
-        _get("/", _index),
-        _get("/ui/{path:path}", web_ui_file, "/ui/{name}"),
-        Route(LOGIN_PATH, _AnyMethod(login.session)),
-        Route(f"{LOGIN_PATH}/link", _AnyMethod(login.link)),
-        _get("/livez", livez),
-        _get("/readyz", ReadyEndpoint(stores, server.auth_workers, own)),
-        _get("/metrics", monitoring.metrics),
-        _get("/v1/openapi.json", _openapi),
-        _get("/v1/figures", monitoring.figures),
+        _route("/", _index),
+        _route("/ui/{path:path}", web_ui_file, route_name="/ui/{name}"),
+        _route(LOGIN_PATH, login.session, ("GET", "HEAD", "POST", "DELETE")),
+        _route(f"{LOGIN_PATH}/link", login.link, ("POST",)),
+        _route("/livez", livez),
+        _route("/readyz", ReadyEndpoint(stores, server.auth_workers, own)),
+        _route("/metrics", monitoring.metrics),
+        _route("/v1/openapi.json", _openapi),
+        _route("/v1/figures", monitoring.figures),
         Route("/v1/{verb}", _AnyMethod(VerbEndpoint(stores, workers, max_bytes).answer)),
     ]
     mcp: McpEndpoint | None = None
@@ -116,22 +116,23 @@ def make_app(server: ServerContext) -> Starlette:
     return app
 
 
-def _get(path: str, endpoint: Endpoint, route_name: str = "") -> Route:
+def _route(
+    path: str, endpoint: Endpoint, methods: tuple[str, ...] = ("GET", "HEAD"), route_name: str = ""
+) -> Route:
     async def answer(request: Request) -> Response:
         request.scope["route_name"] = route_name or path
-        return check_method(request, ("GET", "HEAD")) or await endpoint(request)
+        return check_method(request, methods) or await endpoint(request)
 
     return Route(path, _AnyMethod(answer))
 
 
-class _AnyMethod:
+class _AnyMethod(NamedTuple):
     """Passes every method to an endpoint: Starlette would answer a wrong one in plain text."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
+    endpoint: Endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._endpoint(Request(scope, receive))
+        response = await self.endpoint(Request(scope, receive))
         await response(scope, receive, send)
 
 

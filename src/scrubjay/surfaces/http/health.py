@@ -67,11 +67,8 @@ class ReadyEndpoint:
         with self._stores.lend(self._own) as store:
             store._context.db.check_same()
             state = store.status()
-            degraded = (
-                set()
-                if store._context.shared_models is None
-                else set(store._context.shared_models.failed())
-            )
+            models = store._context.shared_models
+            degraded = set() if models is None else set(models.failed())
         degraded |= {replica.tier for replica in state.servers if replica.behind or replica.reason}
         if state.failed:
             degraded.add("vectors")
@@ -82,8 +79,7 @@ class ReadyEndpoint:
 
 def _is_writable(path: str) -> bool:
     """False for a file that must not be written or whose disk is full.
-    Writes nothing to find out: a write would invalidate what every open store has cached in
-    memory."""
+    Writes nothing to find out: a write would invalidate what every open store has cached in memory."""
     if path == ":memory:" or is_server_url(path):
         return True
     folder = os.path.dirname(os.path.abspath(path))

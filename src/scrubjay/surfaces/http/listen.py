@@ -1,7 +1,6 @@
 """Socket, connections with time limits, graceful shutdown and logging of `scrubjay serve`.
-What uvicorn limits itself is set in `http_server`: idle connections (timeout_keep_alive), headers
-that arrive in pieces (h11_max_incomplete_event_size), the time for a shutdown. `HttpConnection`
-adds the rest."""
+What uvicorn limits itself is set in `http_server`: idle connections (timeout_keep_alive), headers that
+arrive in pieces (h11_max_incomplete_event_size), the time for a shutdown. `HttpConnection` adds the rest."""
 
 from __future__ import annotations
 
@@ -10,12 +9,10 @@ import errno
 import ipaddress
 import logging
 import os
-import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from types import FrameType
 from typing import Any
@@ -24,7 +21,7 @@ from uuid import uuid4
 import h11
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.surfaces.http.middleware import access_log
@@ -49,7 +46,6 @@ _ACCEPT_BATCH = 16
 _LOG_FULL_EVERY_S = 60.0
 _MIN_LEFT_S = 1.0
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -93,8 +89,7 @@ def url_of(listening: socket.socket) -> str:
 
 def browser_urls(listening: socket.socket, names: Sequence[str] = ()) -> list[str]:
     """Return the URLs at which a browser reaches a socket, that of this machine first.
-    A socket that listens everywhere has loopback and, for other machines, `names` or an
-    address."""
+    A socket that listens everywhere has loopback and, for other machines, `names` or an address."""
     host, port = listening.getsockname()[:2]
     if not ipaddress.ip_address(host.partition("%")[0]).is_unspecified:
         return [url_of(listening)]
@@ -138,10 +133,10 @@ def _max_descriptors() -> int:
 
 class HttpConnection(H11Protocol):
     """A connection with time limits, whose protocol errors are problems like any other.
-    uvicorn limits only the time between two requests. It has no limit for headers that come byte
-    by byte, for a body that is sent on after its response, or for a response that is not read. Its
-    limit_concurrency counts a connection only once its headers are complete, so that idle ones
-    could use up all file descriptors, and answers in plain text."""
+    uvicorn limits only the time between two requests. It has no limit for headers that come byte by byte,
+    for a body that is sent on after its response, or for a response that is not read. Its limit_concurrency
+    counts a connection only once its headers are complete, so that idle ones could use up all file
+    descriptors, and answers in plain text."""
 
     _deadline: asyncio.TimerHandle | None = None
     _write_deadline: asyncio.TimerHandle | None = None  # cancelled twice, it does no harm
@@ -190,7 +185,9 @@ class HttpConnection(H11Protocol):
     def _refuse(self, problem: Problem) -> None:
         request_id = uuid4().hex
         access_log.info("- - %d - %s -", problem.status, request_id)
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not _is_responding(self.cycle):
+        cycle = self.cycle
+        is_responding = cycle and cycle.response_started and not cycle.response_complete
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not is_responding:
             body = line(problem.body(request_id)).encode()
             headers = {
                 "content-type": MEDIA_TYPE,
@@ -228,16 +225,11 @@ class HttpConnection(H11Protocol):
             else:
                 self.transport.abort()
 
-        self._cancel_write_deadline()
         self._write_deadline = self.loop.call_later(WRITE_TIMEOUT_S, check)
 
     def _cancel_write_deadline(self) -> None:
         if self._write_deadline is not None:
             self._write_deadline.cancel()
-
-
-def _is_responding(cycle: RequestResponseCycle | None) -> bool:
-    return cycle is not None and cycle.response_started and not cycle.response_complete
 
 
 def _limit_send_buffer(transport: asyncio.Transport) -> None:
@@ -290,24 +282,10 @@ class HttpServer(uvicorn.Server):
             self._full_logged_s = time.monotonic()
             log.error("cannot accept connections (%s); raise ulimit -n", error.strerror)
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Handle the signals that stop the server; uvicorn would raise them again after the shutdown."""
-        handled = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-        try:
-            before = {number: signal.signal(number, self.handle_exit) for number in handled}
-        except ValueError:  # not in the main thread: the caller sets should_exit
-            yield
-            return
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop: gracefully at the first signal, at once at the second.
-        What was answered is committed by then; what was not is stored completely or not at all."""
+        What was answered is committed by then; what was not is stored completely or not at all. uvicorn's
+        own handler would also raise the signal again after the shutdown."""
         if self.should_exit:
             os._exit(128 + sig)
         self.should_exit = True

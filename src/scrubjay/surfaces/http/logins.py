@@ -10,10 +10,12 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
@@ -21,12 +23,7 @@ from starlette.types import Scope
 from scrubjay._version import __version__
 from scrubjay.surfaces.callers import OpenStores, Principal
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.http.request_input import (
-    check_json_type,
-    check_method,
-    parse_object,
-    read_body,
-)
+from scrubjay.surfaces.http.request_input import check_json_type, parse_object, read_body
 from scrubjay.surfaces.http.workers import Workers
 from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import ADMIN
@@ -46,6 +43,8 @@ _MAX_LINKS = 100
 _SECRET_BYTES = 32
 _MAX_BODY_BYTES = 4096
 _EXPECTED = 'send {"code": …} from a link, or {"token": "sj_…"}'
+_TOO_LARGE = f"a login has at most {_MAX_BODY_BYTES} bytes; {_EXPECTED}"
+_NOT_SIGNED_IN = Principal(scopes=())
 # Every current browser sends one of these with a request of a page. Not Sec-Fetch-Mode: Node.js sends it
 # for programs.
 _BROWSER_HEADERS = (b"origin", b"sec-fetch-site", b"sec-fetch-dest")
@@ -147,27 +146,24 @@ def is_from_browser(scope: Scope) -> bool:
 
 def login_secrets(scope: Scope) -> tuple[list[str], str]:
     """Return the cookies of a request that may belong to a login, and the key ('' without one)."""
-    name = _cookie_name(scope)
-    keys = _header_values(scope, KEY_HEADER.lower().encode())
-    pairs = (
-        pair.strip().partition("=")
-        for header in _header_values(scope, b"cookie")
-        for pair in header.split(";")
-    )
-    cookies = [value for cookie, _, value in pairs if cookie == name]
+    name, headers = _cookie_name(scope), Headers(scope=scope)
+    keys = headers.getlist(KEY_HEADER)
+    pairs = [pair for header in headers.getlist("cookie") for pair in header.split(";")]
+    named = (pair.strip().partition("=") for pair in pairs)
+    cookies = [value for cookie, _, value in named if cookie == name]
     return cookies, keys[0] if len(keys) == 1 else ""
 
 
 def origin_of(scope: Scope) -> str:
     """Return the origin of the web UI, as the browser reports it; otherwise by plain HTTP."""
-    origins = _header_values(scope, b"origin")
-    return origins[0] if origins else f"http://{_header_values(scope, b'host')[-1]}"
+    headers = Headers(scope=scope)
+    return headers.get("origin") or f"http://{headers.getlist('host')[-1]}"
 
 
 def _cookie_name(scope: Scope) -> str:
     """Return the cookie's name, with the port: servers on one host share its cookies."""
     # OriginCheck has parsed this header before.
-    port = urlsplit(f"//{_header_values(scope, b'host')[-1]}").port
+    port = urlsplit(f"//{Headers(scope=scope).getlist('host')[-1]}").port
     return f"scrubjay-{port or 'web'}"
 
 
@@ -179,10 +175,6 @@ def _set_cookie(scope: Scope, value: str) -> dict[str, str]:
     if not value:
         words.append("Max-Age=0")
     return {"Set-Cookie": "; ".join(words)}
-
-
-def _header_values(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for header, value in scope["headers"] if header == name]
 
 
 def web_ui_url(url: str, code: str = "") -> str:
@@ -201,9 +193,6 @@ class LoginEndpoints(NamedTuple):
 
     async def session(self, request: Request) -> Response:
         """Return who is signed in (GET), sign in (POST) or out (DELETE)."""
-        request.scope["route_name"] = "/session"
-        if (options := check_method(request, ("GET", "HEAD", "POST", "DELETE"))) is not None:
-            return options
         if request.method == "POST":
             return await self._sign_in(request)
         if request.method == "DELETE":
@@ -212,30 +201,31 @@ class LoginEndpoints(NamedTuple):
         return JSONResponse(await self._state(request))
 
     async def _state(self, request: Request) -> Json:
-        caller, why = None, None
+        caller, why, database = None, None, None
         try:
             caller = await self.authenticator.by_login(request.scope)
         except Problem as problem:  # not signed in is an answer here, not an error
             if problem.name != "no-token":
                 raise
             why = problem.detail
+        if caller is not None:
+            database = await self.workers.do(partial(self._database_name, caller), caller)
+        who = caller or _NOT_SIGNED_IN
         return {
             "signed_in": caller is not None,
             "why": why,
-            "name": caller.name if caller else "",
-            "scopes": [scope for scope in SCOPES if caller and caller.may(scope)],
-            "tenant": caller.tenant if caller else None,
-            "user": caller.user if caller else None,
-            "store": await self.workers.do(lambda: self._database_name(caller), caller)
-            if caller
-            else None,
+            "name": who.name,
+            "scopes": [scope for scope in SCOPES if who.may(scope)],
+            "tenant": who.tenant,
+            "user": who.user,
+            "store": database,
             "version": __version__,
             "asks_for_token": await self.authenticator.find(None) is None,
         }
 
     async def _sign_in(self, request: Request) -> Response:
         check_json_type(request)
-        given = parse_object(await _read_login(request))
+        given = parse_object(await read_body(request, _MAX_BODY_BYTES, too_large=_TOO_LARGE))
         match given:
             case {"code": str(code)} if len(given) == 1:
                 await self._check_code(request, code)
@@ -274,9 +264,6 @@ class LoginEndpoints(NamedTuple):
 
     async def link(self, request: Request) -> Response:
         """Return another one-time login link, for an admin."""
-        request.scope["route_name"] = "/session/link"
-        if (options := check_method(request, ("POST",))) is not None:
-            return options
         caller: Principal = request.state.principal
         if not caller.may(ADMIN):
             raise Problem("not-allowed", f"a login link grants full access; it needs {ADMIN}")
@@ -285,13 +272,3 @@ class LoginEndpoints(NamedTuple):
             raise Problem("invalid", detail)
         page = web_ui_url(origin_of(request.scope), self.logins.new_link_code())
         return JSONResponse({"page": page, "expires_in_s": LINK_S})
-
-
-async def _read_login(request: Request) -> bytes:
-    try:
-        return await read_body(request, _MAX_BODY_BYTES)
-    except Problem as problem:
-        if problem.name != "too-large":
-            raise
-        detail = f"a login has at most {_MAX_BODY_BYTES} bytes; {_EXPECTED}"
-        raise Problem("too-large", detail) from None

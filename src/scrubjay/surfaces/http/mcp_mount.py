@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -19,14 +19,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from scrubjay.errors import Unavailable
 from scrubjay.surfaces.callers import Principal
+from scrubjay.surfaces.http import request_input
 from scrubjay.surfaces.http.problems import Problem, retry_after
-from scrubjay.surfaces.http.request_input import (
-    ClientGone,
-    check_json_type,
-    check_method,
-    check_unique_keys,
-    read_body,
-)
 from scrubjay.surfaces.http.workers import Workers
 
 if TYPE_CHECKING:
@@ -40,7 +34,6 @@ T = TypeVar("T")
 IDLE_S = 600.0  # then a session ends; its client starts another
 MAX_SESSIONS = 1000
 MAX_SESSIONS_PER_CALLER = 100
-_MAX_CHECKED_BYTES = 65_536  # longer messages hold long texts, and the SDK parses them anyway
 _SESSION_HEADER = "mcp-session-id"
 
 
@@ -65,16 +58,16 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        if (options := check_method(request, ("GET", "POST", "DELETE"))) is not None:
+        options = request_input.check_method(request, ("GET", "POST", "DELETE"))
+        if options is not None:
             await options(scope, receive, send)
             return
         scope["route_name"] = "/mcp"
         # The SDK binds a session to the user that started it, so that its id is of no use to others.
         scope["user"] = _sdk_user(request.state.principal)
         if request.method == "POST":
-            check_json_type(request)
-            body = await read_body(request, self._max_bytes)
-            check_unique_keys(body)
+            request_input.check_json_type(request)
+            body = await request_input.read_body(request, self._max_bytes)
             _check_message(body)
             receive = _replay(body, receive)
         await self._handle(request, receive, send)
@@ -105,11 +98,11 @@ class McpEndpoint:
                 await answering
 
 
+@dataclass
 class _Session:
-    def __init__(self, caller: Principal, now_s: float) -> None:
-        self.caller = caller
-        self.in_progress = 0
-        self.used_s = now_s
+    caller: Principal
+    used_s: float
+    in_progress: int = 0
 
 
 class McpSessions:
@@ -142,9 +135,7 @@ class McpSessions:
         try:
             yield started
         finally:
-            self._starting[caller] -= 1
-            if not self._starting[caller]:
-                del self._starting[caller]
+            self._starting -= Counter((caller,))  # forgets a caller at zero
 
     @contextmanager
     def used(self, session_id: str) -> Iterator[None]:
@@ -169,12 +160,10 @@ def _too_many(why: str) -> Problem:
 
 
 def _check_message(body: bytes) -> None:
-    """Refuse JSON that is not a JSON-RPC message: the SDK would answer it with a long error.
+    """Refuse ambiguous JSON, and JSON that is no JSON-RPC message: the SDK's error for it is long.
     What is not JSON at all is left to the SDK, whose error is short."""
-    if len(body) > _MAX_CHECKED_BYTES:
-        return
     try:
-        message = json.loads(body)
+        message = request_input.loads_unambiguous(body)
     except (ValueError, RecursionError):
         return
     if (
@@ -192,9 +181,8 @@ def _check_message(body: bytes) -> None:
 
 
 async def _until_disconnect(answering: Coroutine[Any, Any, None], request: Request) -> None:
-    """Wait for an answer while the client is connected.
-    The SDK would wait for ever for the answer to a request whose id is used by another one, too. A
-    call that runs in a thread is not stopped."""
+    """Wait for an answer while the client is connected. A call that runs in a thread is not stopped.
+    The SDK would wait for ever for the answer to a request whose id is used by another one, too."""
     answer = asyncio.ensure_future(answering)
     gone = asyncio.ensure_future(_disconnect(request.receive))
     try:
@@ -204,7 +192,7 @@ async def _until_disconnect(answering: Coroutine[Any, Any, None], request: Reque
         gone.cancel()
         await asyncio.gather(answer, gone, return_exceptions=True)
     if answer.cancelled():
-        raise ClientGone
+        raise request_input.ClientGone
     answer.result()
 
 

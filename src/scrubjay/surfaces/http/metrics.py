@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
@@ -29,16 +30,8 @@ from scrubjay.types import Results
 from scrubjay.types.reports import hits_by_source
 
 try:
-    from prometheus_client import (
-        CONTENT_TYPE_LATEST,
-        CollectorRegistry,
-        Counter,
-        Gauge,
-        Histogram,
-        Info,
-        ProcessCollector,
-        generate_latest,
-    )
+    import prometheus_client as prometheus
+    from prometheus_client import Counter, Gauge, Histogram
     from prometheus_client.core import GaugeMetricFamily
     from prometheus_client.registry import Collector
 except ModuleNotFoundError as missing:
@@ -51,60 +44,45 @@ FIGURES_DAYS = 7  # of hits by the hour; the verb `hits` returns them all
 _BUCKETS_S = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _MAX_LABELS = 100
+_PREFIX = "scrubjay"
 
 
 class Metrics:
     """Prometheus metrics of one server, in their own registry."""
 
     def __init__(self) -> None:
-        self._registry = registry = CollectorRegistry()
+        self._registry = registry = prometheus.CollectorRegistry()
         self._routes, self._profiles = _Labels(), _Labels()
         self._stages, self._sources = _Labels(), _Labels()
 
         def counter(name: str, help: str, *labels: str) -> Counter:
-            return Counter(name, help, labels, registry=registry)
+            return Counter(name, help, labels, _PREFIX, registry=registry)
 
         def histogram(name: str, help: str, *labels: str) -> Histogram:
-            return Histogram(name, help, labels, buckets=_BUCKETS_S, registry=registry)
+            return Histogram(name, help, labels, _PREFIX, buckets=_BUCKETS_S, registry=registry)
+
+        def gauge(name: str, help: str) -> Gauge:
+            return Gauge(name, help, namespace=_PREFIX, registry=registry)
 
         self._requests = counter(
-            "scrubjay_http_requests", "Answered requests.", "route", "method", "status"
+            "http_requests", "Answered requests.", "route", "method", "status"
         )
-        self._request_s = histogram(
-            "scrubjay_http_request_seconds", "Time to answer a request.", "route"
+        self._request_s = histogram("http_request_seconds", "Time to answer a request.", "route")
+        self._in_flight = gauge("http_requests_in_flight", "Requests in progress.")
+        self._searches = counter("searches", "Searches, through any interface.", "profile", "mode")
+        of_stage = "Time of one stage of a search, including the stages inside it."
+        self._stage_s = histogram("stage_seconds", of_stage, "stage")
+        self._search_s = histogram("search_seconds", "Time of all stages of a search.", "profile")
+        by_source = "Results found by a source; a result of two sources counts for both."
+        self._hits = counter("hits", by_source, "tier")
+        without = (
+            "Searches without one of the sources; other: with a source that is not up to date."
         )
-        self._in_flight = Gauge(
-            "scrubjay_http_requests_in_flight", "Requests in progress.", registry=registry
-        )
-        self._searches = counter(
-            "scrubjay_searches", "Searches, through any interface.", "profile", "mode"
-        )
-        self._stage_s = histogram(
-            "scrubjay_stage_seconds",
-            "Time of one stage of a search, including the stages inside it.",
-            "stage",
-        )
-        self._search_s = histogram(
-            "scrubjay_search_seconds", "Time of all stages of a search.", "profile"
-        )
-        self._hits = counter(
-            "scrubjay_hits",
-            "Results found by a source; a result of two sources counts for both.",
-            "tier",
-        )
-        self._degraded = counter(
-            "scrubjay_degraded_searches",
-            "Searches without one of the sources; other: with a source that is not up to date.",
-            "tier",
-        )
-        started = Gauge(
-            "scrubjay_start_time_seconds", "When this server was started.", registry=registry
-        )
-        started.set(time.time())
-        Info("scrubjay", "Version of scrubjay.", registry=registry).info(
-            {"version": __version__, "python": platform.python_version()}
-        )
-        ProcessCollector(registry=registry)  # memory and CPU time, on Linux only
+        self._degraded = counter("degraded_searches", without, "tier")
+        gauge("start_time_seconds", "When this server was started.").set(time.time())
+        versions = {"version": __version__, "python": platform.python_version()}
+        prometheus.Info(_PREFIX, "Version of scrubjay.", registry=registry).info(versions)
+        prometheus.ProcessCollector(registry=registry)  # memory and CPU time, on Linux only
 
     def follow(self, stores: OpenStores, tenant: str | None = None) -> None:
         """Also count what is in these stores at each scrape; with a tenant, in its stores only."""
@@ -135,7 +113,7 @@ class Metrics:
 
     def page(self) -> tuple[bytes, str]:
         """Return the metrics and their content type. May block: it counts rows of the open stores."""
-        return generate_latest(self._registry), CONTENT_TYPE_LATEST
+        return prometheus.generate_latest(self._registry), prometheus.CONTENT_TYPE_LATEST
 
 
 class _Labels:
@@ -167,17 +145,15 @@ class _StoreCollector(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Yield the counts of each tenant; '' is the store without a tenant."""
+
+        def gauge(name: str, help: str, *labels: str) -> GaugeMetricFamily:
+            return GaugeMetricFamily(f"{_PREFIX}_{name}", help, labels=("tenant", *labels))
+
         opened = len(self._stores.open_now)
-        yield GaugeMetricFamily("scrubjay_open_stores", "Open stores.", opened)
-        memories = GaugeMetricFamily(
-            "scrubjay_memories", "Memories in an open store.", labels=("tenant",)
-        )
-        pending = GaugeMetricFamily(
-            "scrubjay_pending_vectors", "Passages that are not embedded yet.", labels=("tenant",)
-        )
-        behind = GaugeMetricFamily(
-            "scrubjay_outbox_changes", "Changes waiting for a replica.", labels=("tenant", "tier")
-        )
+        yield GaugeMetricFamily(f"{_PREFIX}_open_stores", "Open stores.", opened)
+        memories = gauge("memories", "Memories in an open store.")
+        pending = gauge("pending_vectors", "Passages that are not embedded yet.")
+        behind = gauge("outbox_changes", "Changes waiting for a replica.", "tier")
         for tenant, store in self._stores.each_tenant(self._tenant):
             try:
                 counts = store._insight.gauges()
@@ -216,12 +192,9 @@ class Monitoring:
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[RequestRecord]:
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
         record, started_s = RequestRecord(), time.perf_counter()
         self.metrics.began()
-        with self._telemetry.request(scope["method"], headers) as span:
+        with self._telemetry.request(scope["method"], Headers(scope=scope)) as span:
             try:
                 yield record
             finally:
@@ -262,13 +235,8 @@ class MonitoringEndpoints(NamedTuple):
             "degraded": report.degraded,
             "stages": plain(report.stages),
             "hours": [
-                {
-                    "at": _iso(hour.began_s),
-                    "searches": hour.searches,
-                    "degraded": hour.degraded,
-                    "without": hour.without,
-                }
-                for hour in report.hours
+                {"at": _iso(at_s), "searches": count, "degraded": degraded, "without": without}
+                for at_s, count, degraded, without in report.hours
             ],
             "tenants": self._tenants(),
         }

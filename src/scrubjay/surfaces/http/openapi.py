@@ -38,7 +38,15 @@ def description() -> Json:
         "security": [{"token": []}, {}],
         "paths": {
             **{f"/v1/{verb.name}": _path(verb) for verb in VERBS.values()},
-            "/v1/figures": {"get": _figures()},
+            "/v1/figures": {
+                "get": {
+                    "operationId": "figures",
+                    "summary": "Return search times and counts since the server started, and counts of"
+                    " the open stores.",
+                    "description": "For callers that may see all data of the server, like `/metrics`.",
+                    "responses": _responses(FIGURES),
+                }
+            },
         },
         "components": {
             "schemas": {**_schemas(), "problem": SCHEMA},
@@ -77,25 +85,11 @@ def _operation(verb: Verb, method: str) -> Json:
     return made
 
 
-def _figures() -> Json:
-    return {
-        "operationId": "figures",
-        "summary": "Return search times and counts since the server started, and counts of the open stores.",
-        "description": "For callers that may see all data of the server, like `/metrics`.",
-        "responses": _responses(FIGURES),
-    }
-
-
 def _responses(answer: str) -> Json:
-    problems = {
-        str(status): {"$ref": f"#/components/responses/{status}"}
-        for status in sorted({problem.status for problem in PROBLEM_TYPES.values()})
-    }
-    schema = {"$ref": f"{_COMPONENTS}{answer}"}
-    return {
-        "200": {"description": "The answer.", "content": {JSON_TYPE: {"schema": schema}}},
-        **problems,
-    }
+    statuses = sorted({problem.status for problem in PROBLEM_TYPES.values()})
+    problems = {str(status): {"$ref": f"#/components/responses/{status}"} for status in statuses}
+    content = {JSON_TYPE: {"schema": {"$ref": f"{_COMPONENTS}{answer}"}}}
+    return {"200": {"description": "The answer.", "content": content}, **problems}
 
 
 def _query_parameter(param: Param) -> Json:

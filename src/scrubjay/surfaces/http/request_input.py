@@ -37,32 +37,32 @@ def check_method(request: Request, methods: tuple[str, ...]) -> Response | None:
     return None
 
 
-async def read_body(request: Request, max_bytes: int, timeout_s: float = BODY_TIMEOUT_S) -> bytes:
+async def read_body(
+    request: Request, max_bytes: int, timeout_s: float = BODY_TIMEOUT_S, *, too_large: str = ""
+) -> bytes:
     """Return the body; refuse one that is too large, before reading it where possible, or too slow."""
+    refused = Problem(
+        "too-large",
+        too_large
+        or f"the body is larger than {max_bytes / 1e6:g} MB, the limit of this server; send less at once,"
+        " or raise the limit with scrubjay serve --max-body-mb",
+    )
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared[:20]) > max_bytes:
-        raise _too_large(max_bytes)
+        raise refused
     body = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
             async for part in request.stream():
                 body += part
                 if len(body) > max_bytes:
-                    raise _too_large(max_bytes)
+                    raise refused
     except TimeoutError:
         detail = f"the body did not arrive within {timeout_s:g} seconds; send it faster or less"
         raise Problem("too-slow", detail, {"Connection": "close"}) from None
     except ClientDisconnect:
         raise ClientGone from None
     return bytes(body)
-
-
-def _too_large(max_bytes: int) -> Problem:
-    return Problem(
-        "too-large",
-        f"the body is larger than {max_bytes / 1e6:g} MB, the limit of this server; send less at once,"
-        " or raise the limit with scrubjay serve --max-body-mb",
-    )
 
 
 def check_json_type(request: Request) -> None:
@@ -91,9 +91,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     if not body.strip():
         return {}
     try:
-        parsed = json.loads(
-            body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse_constant
-        )
+        parsed = loads_unambiguous(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise _malformed(f"byte {error.start} of the body is not UTF-8") from None
     except json.JSONDecodeError as error:
@@ -108,12 +106,9 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return parsed
 
 
-def check_unique_keys(body: bytes) -> None:
-    """Refuse JSON with duplicate keys or NaN; leave anything that is not JSON to the next parser."""
-    try:
-        json.loads(body, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return
+def loads_unambiguous(body: str | bytes) -> Any:
+    """Parse JSON, which must have no duplicate keys and no NaN."""
+    return json.loads(body, object_pairs_hook=_unique, parse_constant=_refuse_constant)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -8,16 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from scrubjay.surfaces.callers import OpenStores, Principal
+from scrubjay.surfaces.http import request_input
 from scrubjay.surfaces.http.problems import Problem
-from scrubjay.surfaces.http.request_input import (
-    check_json_type,
-    check_method,
-    has_no_body,
-    merge_parameters,
-    parse_object,
-    query_parameters,
-    read_body,
-)
 from scrubjay.surfaces.http.workers import Workers
 from scrubjay.surfaces.render.json import line
 from scrubjay.surfaces.render.redaction import redact
@@ -42,7 +34,7 @@ class VerbEndpoint(NamedTuple):
     async def answer(self, request: Request) -> Response:
         verb = _verb_named(request.path_params["verb"])
         request.scope["route_name"] = f"/v1/{verb.name}"
-        if (options := check_method(request, methods_of(verb))) is not None:
+        if (options := request_input.check_method(request, methods_of(verb))) is not None:
             return options
         caller: Principal = request.state.principal
         if not caller.may(verb.scope):
@@ -53,17 +45,20 @@ class VerbEndpoint(NamedTuple):
                 {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{verb.scope}"'},
             )
         body = await self._read_body(request, verb)
-        given = merge_parameters(body, query_parameters(request.scope["query_string"], verb))
+        query = request_input.query_parameters(request.scope["query_string"], verb)
+        given = request_input.merge_parameters(body, query)
         text = await self.workers.do(lambda: self._call(caller, verb, given), caller)
         return Response(text, media_type=JSON_TYPE)
 
     async def _read_body(self, request: Request, verb: Verb) -> dict[str, object]:
-        if request.method == "POST" and not (verb.scope == READ and has_no_body(request)):
-            check_json_type(request)
-            return parse_object(await read_body(request, self.max_bytes))
-        if await read_body(request, self.max_bytes):
+        may_be_missing = verb.scope == READ and request_input.has_no_body(request)
+        has_object = request.method == "POST" and not may_be_missing
+        if has_object:
+            request_input.check_json_type(request)
+        body = await request_input.read_body(request, self.max_bytes)
+        if body and not has_object:
             raise Problem("malformed", f"a {request.method} request has no body; use POST")
-        return {}
+        return request_input.parse_object(body)
 
     def _call(self, caller: Principal, verb: Verb, given: dict[str, object]) -> str:
         with self.stores.lend(caller) as store:

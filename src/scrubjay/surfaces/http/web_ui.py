@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -40,23 +40,20 @@ class _File(NamedTuple):
 @cache
 def _files() -> dict[str, _File]:
     """Return every file by its path below `web/`; no other path is looked up."""
-    found = _below(files("scrubjay.surfaces") / "web", "")
-    return {path: _file(path, file.read_bytes()) for path, file in found.items()}
+    return dict(_below(files("scrubjay.surfaces") / "web", ""))
 
 
-def _below(folder: Traversable, prefix: str) -> dict[str, Traversable]:
-    found: dict[str, Traversable] = {}
+def _below(folder: Traversable, prefix: str) -> Iterator[tuple[str, _File]]:
     for entry in folder.iterdir():
         if entry.is_dir():
-            found |= _below(entry, f"{prefix}{entry.name}/")
-        elif _extension(entry.name) in _MEDIA_TYPES:
-            found[prefix + entry.name] = entry
-    return found
+            yield from _below(entry, f"{prefix}{entry.name}/")
+        elif media_type := _MEDIA_TYPES.get(entry.name.rpartition(".")[2]):
+            yield prefix + entry.name, _file(media_type, entry.read_bytes())
 
 
-def _file(path: str, body: bytes) -> _File:
+def _file(media_type: str, body: bytes) -> _File:
     headers = {
-        "Content-Type": _MEDIA_TYPES[_extension(path)],
+        "Content-Type": media_type,
         "Content-Security-Policy": POLICY,
         "Cross-Origin-Resource-Policy": "same-origin",
         # Checked on each visit and sent only when it changed: no old file survives an upgrade.
@@ -64,10 +61,6 @@ def _file(path: str, body: bytes) -> _File:
         "ETag": f'"{sha256(body).hexdigest()[:32]}"',
     }
     return _File(body, headers)
-
-
-def _extension(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 def index_page(request: Request) -> Response:

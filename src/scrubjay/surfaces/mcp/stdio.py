@@ -11,22 +11,15 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import mcp_types as types
+from anyio import create_memory_object_stream as create_stream
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    jsonrpc_message_adapter,
-)
 from pydantic import ValidationError
 
 if TYPE_CHECKING:
@@ -48,33 +41,24 @@ async def _serve(server: Server[Any], pipes: Pipes) -> None:
             client = _Client(pipes, tasks.cancel_scope)
             tasks.start_soon(client.receive)
             tasks.start_soon(client.send)
-            await server.run(
-                client.received, client.to_send, server.create_initialization_options()
-            )
+            options = server.create_initialization_options()
+            await server.run(client.received, client.to_send, options)
 
 
 @contextmanager
 def _cancelled_by_sigterm(scope: anyio.CancelScope) -> Iterator[None]:
     """Let SIGTERM end the server, so that the store is closed afterwards."""
     loop = asyncio.get_running_loop()
-    try:
-        # A plain handler runs when the main thread wakes up. A signal to another thread does not wake it.
-        loop.add_signal_handler(signal.SIGTERM, scope.cancel)
-    except NotImplementedError:  # on Windows every signal wakes the loop
-
-        def cancel(*_: object) -> None:
-            loop.call_soon_threadsafe(scope.cancel)
-
-        before = signal.signal(signal.SIGTERM, cancel)
+    with ExitStack() as restored:
         try:
-            yield
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        return
-    try:
+            # A plain handler runs once the main thread wakes up. A signal to another thread does not wake it.
+            loop.add_signal_handler(signal.SIGTERM, scope.cancel)
+            restored.callback(loop.remove_signal_handler, signal.SIGTERM)
+        except NotImplementedError:  # on Windows every signal wakes the loop
+            cancel = partial(loop.call_soon_threadsafe, scope.cancel)
+            before = signal.signal(signal.SIGTERM, lambda *_: cancel())
+            restored.callback(signal.signal, signal.SIGTERM, before)
         yield
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)
 
 
 class _Client:
@@ -85,13 +69,9 @@ class _Client:
         self._scope = scope
         self._open_requests: set[str | int] = set()
         self._all_answered = anyio.Event()
-        self._line_in, self._lines = anyio.create_memory_object_stream[str](_READ_AHEAD)
-        self._pass_on, self.received = anyio.create_memory_object_stream[
-            SessionMessage | Exception
-        ]()
-        self.to_send, self._sending = anyio.create_memory_object_stream[SessionMessage](
-            _READ_AHEAD
-        )
+        self._line_in, self._lines = create_stream[str](_READ_AHEAD)
+        self._pass_on, self.received = create_stream[SessionMessage | Exception]()
+        self.to_send, self._sending = create_stream[SessionMessage](_READ_AHEAD)
         self._loop = asyncio.get_running_loop()
         self._to_write: SimpleQueue[tuple[bytes, Future[None]]] = SimpleQueue()
         # Daemons, because they may wait for ever for a client that neither writes nor reads.
@@ -119,23 +99,21 @@ class _Client:
                 await asyncio.wrap_future(written)
             except OSError:
                 self._scope.cancel()
-            if isinstance(outgoing.message, JSONRPCResponse | JSONRPCError):
+            if isinstance(outgoing.message, types.JSONRPCResponse | types.JSONRPCError):
                 self._answered(outgoing.message.id)
 
     async def _receive_line(self, line: str) -> None:
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError:
             await self._refuse(line)
             return
-        if isinstance(message, JSONRPCRequest):
+        if isinstance(message, types.JSONRPCRequest):
             self._open_requests.add(message.id)
         await self._pass_on.send(SessionMessage(message))
-        if (
-            isinstance(message, JSONRPCNotification)
-            and message.method == "notifications/cancelled"
-        ):
-            self._answered((message.params or {}).get("requestId"))  # it gets no answer
+        match message:
+            case types.JSONRPCNotification(method="notifications/cancelled", params=params):
+                self._answered((params or {}).get("requestId"))  # it gets no answer
 
     def _answered(self, id_: object) -> None:
         if isinstance(id_, str | int):
@@ -148,16 +126,18 @@ class _Client:
         try:
             parsed = json.loads(line)
         except (ValueError, RecursionError):
-            code, id_ = PARSE_ERROR, None
+            code, id_ = types.PARSE_ERROR, None
         else:
             is_object = isinstance(parsed, dict)
             if is_object and "method" in parsed and "id" not in parsed:
                 return  # a notification gets no answer
-            code, id_ = INVALID_REQUEST, parsed.get("id") if is_object else None
+            code, id_ = types.INVALID_REQUEST, parsed.get("id") if is_object else None
         known = id_ if type(id_) in (str, int) else None
         why = "this line is not a JSON-RPC 2.0 message in valid UTF-8"
-        error = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=why))
-        await self.to_send.send(SessionMessage(error))
+        data = types.ErrorData(code=code, message=why)
+        await self.to_send.send(
+            SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=data))
+        )
 
     def _write_lines(self) -> None:
         while True:
