@@ -44,13 +44,9 @@ class TierFile:
     """One database file of a store. `made_by` is the command that creates it, if opening does not."""
 
     def __init__(
-        self,
-        setting: TierSetting,
-        person: str | None,
-        *,
-        own: bool = False,
-        made_by: str | None = None,
+        self, setting: TierSetting, person: str | None, *, own: bool = False, made_by: str = ""
     ) -> None:
+        self.setting = setting
         self.person = person
         self.path = setting.path
         self.tier = Tier(setting.name, priority=setting.priority, own=own, path=setting.path)
@@ -82,30 +78,31 @@ class TierFile:
             if tables is None:
                 self._tables = None
                 looked = _look(self.path)
-                if self.made_by is not None and not os.path.exists(self.path):
-                    raise StoreError(not_made(self.path, self.made_by))
+                self.check_made()
                 tables = self._tables = open_existing(self.path, self.person)
                 self._looked = looked
         # A locked file is reported here, once, and not in each stage of a search.
         tables.db.ping()
         return tables
 
+    def check_made(self) -> None:
+        """Refuse to open a file that only another command creates."""
+        if self.made_by and self.path != ":memory:" and not os.path.exists(self.path):
+            raise StoreError(f"there is no file {self.path} yet; create it with: {self.made_by}")
+
     def _well(self, tables: Tables | None) -> Tables | None:
         """Return the tables if their file is still the same and can still be read."""
         if tables is None or tables.db.path == ":memory:":
             return tables
-        db = tables.db
         try:
-            db.check_same()
+            tables.db.check_same()
         except StoreError:
             return None
-        if db.failed:
-            return None
         looked = _look(self.path)
+        if tables.db.failed or (looked != self._looked and tables.db.frozen):
+            return None
         if looked == self._looked:
             return tables
-        if db.frozen:
-            return None
         # SQLite may have everything in memory, and answer from a file that was overwritten.
         from scrubjay.storage.sqlite.existing import ExistingDatabase
 
@@ -144,11 +141,7 @@ class TierFiles:
         return [file.reached() for file in self.in_order()]
 
     def in_order(self) -> list[TierFile]:
-        if len(self._files) < 2:  # a single database needs no further import
-            return list(self._files)
-        from scrubjay.search.stages.tiers import rank
-
-        return sorted(self._files, key=lambda file: rank(file.tier))
+        return _in_order(self._files)
 
     def connect(self, path: str | os.PathLike[str], name: str, priority: float) -> None:
         """Add a tier whose file can be read now; refuse a name or a file that is a tier already."""
@@ -163,7 +156,7 @@ class TierFiles:
             raise NotFound(f"{setting.path} does not exist; connect takes an existing file")
         added = TierFile(setting, self.own.person)
         with self._changing:
-            check_apart([*(setting_of(file) for file in self._files), setting])
+            check_apart([*(file.setting for file in self._files), setting])
             try:
                 added.tables()
             except StoreError:
@@ -187,14 +180,7 @@ class TierFiles:
 
     def states(self, sees: Scope) -> list[TierState]:
         """Return the state of every tier, the highest first, with the number of memories seen there."""
-        states = []
-        for tier in self.reached():
-            try:
-                states.append(state_of(tier, sees))
-            except StoreError as damaged:  # it opens, and is damaged further inside
-                lost = tier.tier._replace(lost=str(damaged))
-                states.append(state_of(Reached(lost, tier.path), sees))
-        return states
+        return [state_of(tier, sees) for tier in self.reached()]
 
     def close(self) -> None:
         for file in self._files:
@@ -206,16 +192,15 @@ def state_of(tier: Reached, sees: Scope) -> TierState:
     from scrubjay.search.stages.tiers import weight_of
     from scrubjay.types.reports import TierState
 
-    counts = None if tier.tables is None else tier.tables.records.counts("type", sees)
-    return TierState(
-        tier.tier.name,
-        tier.path,
-        weight_of(tier.tier),
-        tier.tier.own,
-        "open" if tier.tier.lost is None else "lost",
-        tier.tier.lost or "",
-        None if counts is None else sum(counts.values()),
-    )
+    count, lost = None, tier.tier.lost
+    try:
+        if tier.tables is not None:
+            count = sum(tier.tables.records.counts("type", sees).values())
+    except StoreError as damaged:  # it opens, and is damaged further inside
+        lost = str(damaged)
+    state = "open" if lost is None else "lost"
+    place = (tier.tier.name, tier.path, weight_of(tier.tier), tier.tier.own)
+    return TierState(*place, state, lost or "", count)
 
 
 def open_own(
@@ -234,36 +219,38 @@ def open_own(
     place, and every write is refused with the reason. An own file that another command creates
     (`made_by`) is not created here; with neither a path nor a tier there is none.
     """
-    made = Making(
-        person, short_turn_chars, None if tenant is None else check_tenant(tenant), servers
-    )
+    tenant = None if tenant is None else check_tenant(tenant)
     if path is not None and is_server_url(path):
-        return _on_a_server(path, given, made)
+        from scrubjay.storage.postgres.connection import PostgresDatabase
+        from scrubjay.text.urls import POSTGRES, parse_server_url
+
+        login, schema = parse_server_url(path, POSTGRES, "the store"), tenant_schema(tenant)
+        server = PostgresDatabase(login, schema=schema, short_turn_chars=short_turn_chars)
+        tables = _filled(server, person, servers)
+        files = known_files(server.path, given, person)
+        files.own.take(tables)
+        return tables, files
     if path is not None:
-        path = tenant_file(path, made.tenant)
-    elif made.tenant is not None:
-        given = [
-            setting._replace(path=tenant_file(setting.path, made.tenant)) for setting in given
-        ]
+        path = tenant_file(path, tenant)
+    else:
+        given = [setting._replace(path=tenant_file(setting.path, tenant)) for setting in given]
     files = known_files(path, given, person, made_by=made_by)
-    mine = setting_of(files.own)
-    others = [setting_of(file) for file in files.in_order() if not file.tier.own]
-    if not mine.path:
+    own = files.own
+    others = [file.setting for file in files.in_order() if file is not own]
+    if not own.path:
         return _stand_in(person, f"it has no file yet; create it with: {made_by}", others), files
     try:
-        if made_by is not None and mine.path != ":memory:" and not os.path.exists(mine.path):
-            raise StoreError(not_made(mine.path, made_by))
+        own.check_made()
         wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
-        db = SqliteDatabase(path or mine.path, wait_s=wait_s, short_turn_chars=short_turn_chars)
-        tables = _filled(db, made)
+        db = SqliteDatabase(path or own.path, wait_s=wait_s, short_turn_chars=short_turn_chars)
+        tables = _filled(db, person, servers)
     except StoreError as lost:
         if not others or (path is not None and made_by is None):
             raise
-        why = (
-            f"the tier {mine.name} could not be opened: {lost}; repair it and open the store again"
-        )
-        return _stand_in(person, why, others, [f"tier {mine.name}: {lost}"]), files
-    files.own.take(tables)
+        name = f"tier {own.tier.name}"
+        why = f"the {name} could not be opened: {lost}; repair it and open the store again"
+        return _stand_in(person, why, others, f"{name}: {lost}"), files
+    own.take(tables)
     return tables, files
 
 
@@ -275,23 +262,18 @@ def known_files(
     made_by: str | None = None,
 ) -> TierFiles:
     check_apart(given)
-    settings = _sorted(given)
-    mine = _own_of(path, settings)
-    own = TierFile(mine, person, own=True, made_by=made_by)
-    others = [TierFile(setting, person) for setting in settings if setting is not mine]
-    return TierFiles(own, others, given=bool(given))
+    files = _in_order([TierFile(setting, person) for setting in given])
+    mine = _own_of(path, [file.setting for file in files])
+    own = TierFile(mine, person, own=True, made_by=made_by or "")
+    return TierFiles(own, [file for file in files if file.setting is not mine], given=bool(given))
 
 
-def not_made(path: str, made_by: str) -> str:
-    return f"there is no file {path} yet; create it with: {made_by}"
-
-
-def _sorted(given: Sequence[TierSetting]) -> list[TierSetting]:
-    if not given:  # a single database again
-        return []
+def _in_order(files: Sequence[TierFile]) -> list[TierFile]:
+    if len(files) < 2:  # a single database needs no further import
+        return list(files)
     from scrubjay.search.stages.tiers import rank
 
-    return sorted(given, key=lambda setting: rank(Tier(setting.name, priority=setting.priority)))
+    return sorted(files, key=lambda file: rank(file.tier))
 
 
 def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
@@ -307,23 +289,14 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
     if is_server_url(path):
         from scrubjay.text.urls import strip_credentials
 
-        place = strip_credentials(path)
+        place = strip_credentials(path, keep_user=True)
     return TierSetting("own" if agents else "agent", place, 1.0)
 
 
-class Making(NamedTuple):
-    """How the own database is opened: user, tenant and replicas."""
-
-    person: str | None
-    short_turn_chars: int
-    tenant: str | None
-    servers: ReplicaAddresses
-
-
-def _filled(db: Database, made: Making) -> Tables:
+def _filled(db: Database, person: str | None, servers: ReplicaAddresses) -> Tables:
     """Open the tables of a database; close it if that fails."""
     try:
-        tables = Tables(db, made.person, made.servers)
+        tables = Tables(db, person, servers)
         tables.index_again()
     except BaseException:
         db.close()
@@ -332,43 +305,19 @@ def _filled(db: Database, made: Making) -> Tables:
     return tables
 
 
-def _on_a_server(url: str, given: Sequence[TierSetting], made: Making) -> tuple[Tables, TierFiles]:
-    """Open a store in Postgres. Other tiers may be files."""
-    from scrubjay.storage.postgres.connection import PostgresDatabase
-    from scrubjay.text.urls import POSTGRES, parse_server_url
-
-    schema = tenant_schema(made.tenant)
-    db = PostgresDatabase(
-        parse_server_url(url, POSTGRES, "the store"),
-        schema=schema,
-        short_turn_chars=made.short_turn_chars,
-    )
-    tables = _filled(db, made)
-    agents = any(setting.name == "agent" for setting in given)
-    own = TierFile(TierSetting("own" if agents else "agent", db.path, 1.0), made.person, own=True)
-    files = TierFiles(
-        own, [TierFile(setting, made.person) for setting in given], given=bool(given)
-    )
-    own.take(tables)
-    return tables, files
-
-
 def _stand_in(
-    person: str | None, why: str, others: Sequence[TierSetting], lost: Sequence[str] = ()
+    person: str | None, why: str, others: Sequence[TierSetting], *reasons: str
 ) -> Tables:
     """Open the first other tier that can be read; it refuses every write."""
-    reasons = list(lost)
     for setting in others:
         try:
-            return open_existing(
-                setting.path, person, why_not_written=f"nothing is written: {why}"
-            )
+            return open_existing(setting.path, person, f"nothing is written: {why}")
         except StoreError as error:
-            reasons.append(f"tier {setting.name}: {error}")
+            reasons = (*reasons, f"tier {setting.name}: {error}")
     raise StoreError(f"none of the tiers can be opened: {'; '.join(reasons)}")
 
 
-def open_existing(path: str, person: str | None, *, why_not_written: str | None = None) -> Tables:
+def open_existing(path: str, person: str | None, why_not_written: str | None = None) -> Tables:
     """Open a file without migrating it; StoreError says what to do if that is needed."""
     from scrubjay.storage.sqlite.existing import ExistingDatabase, outdated
 
@@ -381,10 +330,6 @@ def open_existing(path: str, person: str | None, *, why_not_written: str | None 
         db.close()
         raise
     return tables
-
-
-def setting_of(file: TierFile) -> TierSetting:
-    return TierSetting(file.tier.name, file.path, file.tier.priority)
 
 
 def check_apart(settings: Sequence[TierSetting]) -> None:
