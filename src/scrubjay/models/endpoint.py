@@ -68,21 +68,73 @@ class Endpoint(NamedTuple):
         )
 
     def post(self, url: str, payload: dict[str, Any], *, since: float | None = None) -> Any:
+        """Send `payload` and return the JSON of the answer, or raise Unavailable with the reason.
+        The time limit covers everything together: name lookup, connecting, waiting and reading. It
+        runs from `since` (by `time.monotonic`) where several requests share one limit. Nothing is
+        retried."""
+        from urllib.request import Request
+
+        shown = without_query(url)
+        if offline() and not is_loopback(url):
+            raise Refused(f"SCRUBJAY_OFFLINE forbids to ask {shown}, another machine", 0, "")
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "User-Agent": f"scrubjay/{__version__}",
+        }
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        # Half of a surrogate pair in a text would make JSON that servers refuse.
+        body = json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
+        left_s = self.timeout_s if since is None else since + self.timeout_s - time.monotonic()
+        answer = _exchange(Request(url, body, headers, method="POST"), left_s, self.timeout_s)
+        if not 200 <= answer.status < 300:
+            raise self._refusal(shown, answer)
         try:
-            return post_json(
-                url, payload, api_key=self.api_key, timeout_s=self.timeout_s, since=since
-            )
-        except Refused as error:
-            names_model = "model" in error.body.lower()
-            if self.model or error.status not in (400, 404, 422) or not names_model:
-                raise
-            hint = f"if it needs a model's name, add it after a #: {without_query(self.url)}#name"
-            raise Refused(f"{error}; {hint}", error.status, error.body) from error
+            return json.loads(answer.body)
+        # Brackets nested a thousand deep are a RecursionError.
+        except (ValueError, RecursionError):
+            start = self.one_line(answer.body.decode(errors="replace"))
+            raise Unavailable(
+                f"{shown} answered with something that is not JSON; check that the address is"
+                f" that of a model. It begins: {start!r}"
+            ) from None
+
+    def one_line(self, text: str) -> str:
+        """Return a server's message as one short line; a key that it repeats is removed."""
+        # Before the cut: half a key is still a secret.
+        text = self._without_key(text)
+        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+        return line if len(line) <= _MAX_CHARS else line[: _MAX_CHARS - 1] + "…"
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self.api_key, "***") if self.api_key else text
+
+    def _refusal(self, url: str, answer: _Answer) -> Refused:
+        """Return the error for an answer: its number, what it means, and the server's message."""
+        status, body = answer.status, self._without_key(answer.body.decode(errors="replace"))
+        sentence = f"{url} answered {status}: "
+        if 300 <= status < 400:
+            place = self.one_line(without_query(answer.headers.get("Location", "")))
+            sentence += f"it redirects to {place or 'no address'}, which is not followed;"
+            return Refused(f"{sentence} use that address if it is the right one", status, body)
+        failed = "the server failed" if status >= 500 else "it refused the request"
+        sentence += _ADVICE.get(status, failed)
+        if again := self.one_line(answer.headers.get("Retry-After", "")):
+            sentence += f" (it asks to wait {again}{' s' if again.isdigit() else ''})"
+        try:
+            message = error_message(json.loads(body))
+        except (ValueError, RecursionError):
+            message = body
+        if message := self.one_line(message):
+            sentence += f"; it says: {message}"
+        if not self.model and status in (400, 404, 422) and "model" in body.lower():
+            named = f"{without_query(self.url)}#name"
+            sentence += f"; if it needs a model's name, add it after a #: {named}"
+        return Refused(sentence, status, body)
 
 
-def endpoint(
-    spec: str, *, api_key: str = "", timeout_s: float = 10.0, dialect: str = ""
-) -> Endpoint:
+def endpoint(spec: str, api_key: str = "", timeout_s: float = 10.0, dialect: str = "") -> Endpoint:
     """Parse `http://localhost:11434/v1#qwen3:1.7b`; no request is sent.
     Raises InvalidInput where the address, the key or the time limit cannot be used."""
     url, _, model = spec.strip().partition("#")
@@ -174,47 +226,6 @@ def is_loopback(url: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def post_json(
-    url: str,
-    payload: dict[str, Any],
-    *,
-    api_key: str,
-    timeout_s: float,
-    since: float | None = None,
-) -> Any:
-    """Send `payload` and return the JSON of the answer, or raise Unavailable with the reason.
-    `timeout_s` covers everything together: name lookup, connecting, waiting and reading. It runs
-    from `since` (by `time.monotonic`) where several requests share one limit. Nothing is
-    retried."""
-    from urllib.request import Request
-
-    shown = without_query(url)
-    if offline() and not is_loopback(url):
-        raise Refused(f"SCRUBJAY_OFFLINE forbids to ask {shown}, another machine", 0, "")
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json",
-        "User-Agent": f"scrubjay/{__version__}",
-    }
-    if api_key:
-        headers["Authorization"] = f"Bearer {api_key}"
-    # Half of a surrogate pair in a text would make JSON that servers refuse.
-    body = json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
-    left_s = timeout_s if since is None else since + timeout_s - time.monotonic()
-    answer = _exchange(Request(url, body, headers, method="POST"), left_s, timeout_s)
-    if not 200 <= answer.status < 300:
-        raise _refusal(shown, answer, api_key)
-    try:
-        return json.loads(answer.body)
-    # Brackets nested a thousand deep are a RecursionError.
-    except (ValueError, RecursionError):
-        start = one_line(answer.body.decode(errors="replace"), api_key=api_key)
-        raise Unavailable(
-            f"{shown} answered with something that is not JSON; check that the address is"
-            f" that of a model. It begins: {start!r}"
-        ) from None
-
-
 def error_message(answer: Any) -> str:
     """Return the message of an error in any of the shapes servers give it, or an empty text."""
     if isinstance(answer, dict):
@@ -225,18 +236,6 @@ def error_message(answer: Any) -> str:
     if isinstance(answer, list):
         return "; ".join(filter(None, map(error_message, answer)))
     return answer if isinstance(answer, str) else ""
-
-
-def one_line(text: str, *, api_key: str) -> str:
-    """Return a server's message as one short line; a key that it repeats is removed."""
-    # Before the cut: half a key is still a secret.
-    text = _without_key(text, api_key)
-    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    return line if len(line) <= _MAX_CHARS else line[: _MAX_CHARS - 1] + "…"
-
-
-def _without_key(text: str, api_key: str) -> str:
-    return text.replace(api_key, "***") if api_key else text
 
 
 class _Answer(NamedTuple):
@@ -298,32 +297,6 @@ def _transfer(request: Request, left_s: float, given_up: threading.Event) -> _An
         if response.length:
             raise http.client.IncompleteRead(b"")
         return _Answer(response.status, response.headers, bytes(body))
-
-
-def _refusal(url: str, answer: _Answer, api_key: str) -> Refused:
-    """Return the error for an answer: its number, what it means, and the server's message."""
-    body = _without_key(answer.body.decode(errors="replace"), api_key)
-    if 300 <= answer.status < 400:
-        place = one_line(without_query(answer.headers.get("Location", "")), api_key=api_key)
-        sentence = (
-            f"{url} answered {answer.status}: it redirects to {place or 'no address'},"
-            " which is not followed; use that address if it is the right one"
-        )
-        return Refused(sentence, answer.status, body)
-    advice = _ADVICE.get(answer.status) or (
-        "the server failed" if answer.status >= 500 else "it refused the request"
-    )
-    sentence = f"{url} answered {answer.status}: {advice}"
-    if again := answer.headers.get("Retry-After"):
-        again = one_line(again, api_key=api_key)
-        sentence += f" (it asks to wait {again}{' s' if again.isdigit() else ''})"
-    try:
-        message = error_message(json.loads(body))
-    except (ValueError, RecursionError):
-        message = body
-    if message := one_line(message, api_key=api_key):
-        sentence += f"; it says: {message}"
-    return Refused(sentence, answer.status, body)
 
 
 def _complaint(url: str, error: Exception) -> str:

@@ -48,10 +48,6 @@ class GuardedEmbedder:
         self.token_dims = _token_dims(inner, self.dims) if has_tokens else 0
         self._rotation: Matrix | None = None
 
-    def is_ready(self) -> bool:
-        is_here: Callable[[], bool] | None = getattr(self.inner, "is_here", None)
-        return is_here is None or is_here()
-
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return unit vectors, or raise Unavailable with the reason."""
         answer = _call(self.name, lambda: self.inner.embed(texts, as_query=as_query))

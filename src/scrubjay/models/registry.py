@@ -83,10 +83,7 @@ def load_reranker(access: Access, *, progress: Progress | None = None) -> Rerank
         from scrubjay.models.endpoint import endpoint
         from scrubjay.models.rerank.remote import RemoteReranker
 
-        at = endpoint(
-            spec, api_key=access.api_key, timeout_s=access.timeout_s, dialect=access.dialect
-        )
-        return RemoteReranker(at)
+        return RemoteReranker(endpoint(*access))
     plugins = _plugins(RERANKERS)
     if spec in plugins:
         plugin: Reranker = _make(plugins[spec])
@@ -104,9 +101,7 @@ def load_generator(access: Access) -> Generator:
         from scrubjay.models.endpoint import endpoint
         from scrubjay.models.generate.remote import RemoteGenerator
 
-        return RemoteGenerator(
-            endpoint(access.spec, api_key=access.api_key, timeout_s=access.timeout_s)
-        )
+        return RemoteGenerator(endpoint(*access._replace(dialect="")))
     plugins = _plugins(GENERATORS)
     if access.spec in plugins:
         plugin: Generator = _make(plugins[access.spec])

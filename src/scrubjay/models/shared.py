@@ -5,30 +5,21 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 from weakref import WeakMethod
 
 from scrubjay.config import Access, offline
 from scrubjay.errors import Unavailable
+from scrubjay.models import Embedder, Reranker
 from scrubjay.models.registry import is_ready, load_embedder, load_reranker
 from scrubjay.runtime.backoff import Backoff
+from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import Worker
-
-if TYPE_CHECKING:
-    from scrubjay.models import Embedder, Reranker
-    from scrubjay.runtime.progress import Progress
-
 
 log = logging.getLogger(__name__)
 
 
-class Named(Protocol):
-    """Any model."""
-
-    name: str
-
-
-M = TypeVar("M", bound=Named)
+M = TypeVar("M", bound=Embedder | Reranker)
 
 
 class _Stopped(Exception):

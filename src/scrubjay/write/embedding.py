@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrubjay.config import load
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
-from scrubjay.models.registry import load_embedder, why_not_here
+from scrubjay.models.registry import is_ready, load_embedder, why_not_here
 from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
@@ -178,7 +178,7 @@ class Embedding:
     def _is_ready(self) -> bool:
         if self._loader is not None:
             return self._loader.ready()
-        return self.embedder is not None and self.embedder.is_ready()
+        return self.embedder is not None and is_ready(self.embedder.inner)
 
     def _wake(self) -> None:
         if self._worker is not None:

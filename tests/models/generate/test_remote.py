@@ -14,7 +14,7 @@ from endpoints import EXPANSION, Answer, EndpointServer, chat, refusal
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models import Generator
-from scrubjay.models.endpoint import Endpoint, Refused, endpoint, post_json
+from scrubjay.models.endpoint import Endpoint, Refused, endpoint
 from scrubjay.models.generate.remote import RemoteGenerator
 
 KEY = "sk-very-secret-0123456789"
@@ -135,7 +135,9 @@ class TestEndpoint:
             endpoint("http://host", api_key=key)
         assert KEY not in str(caught.value)
 
-        said = complaint(lambda: post_json("http://127.0.0.1:9/", {}, api_key=key, timeout_s=5))
+        said = complaint(
+            lambda: Endpoint("http://127.0.0.1:9/", "", key, 5).post("http://127.0.0.1:9/", {})
+        )
         assert "cannot be" in said or "Cannot connect" in said
 
 
@@ -360,7 +362,7 @@ class TestFailing:
         server.answers = [refusal(404, f"nothing for {KEY}")]
 
         with pytest.raises(Refused) as caught:
-            post_json(server.url, {}, api_key=KEY, timeout_s=20)
+            Endpoint(server.url, "", KEY, 20).post(server.url, {})
 
         assert caught.value.status == 404
         assert caught.value.body == '{"error": {"message": "nothing for ***"}}'
@@ -386,7 +388,9 @@ class TestFailing:
         """The last of several attempts may come too late."""
         since = time.monotonic() - 5
 
-        said = complaint(lambda: post_json(server.url, {}, api_key=KEY, timeout_s=5, since=since))
+        said = complaint(
+            lambda: Endpoint(server.url, "", KEY, 5).post(server.url, {}, since=since)
+        )
 
         assert "timed out after 5 s" in said
         assert server.requests == []
@@ -416,7 +420,7 @@ class TestFailing:
             thread = threading.Thread(target=greet)
             thread.start()
             url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-            said = complaint(lambda: post_json(url, {}, api_key=KEY, timeout_s=20))
+            said = complaint(lambda: Endpoint(url, "", KEY, 20).post(url, {}))
             thread.join()
 
         assert "web server" in said or "closed the connection" in said
@@ -451,7 +455,7 @@ def test_an_answer_that_is_json_comes_back_as_it_is(server):
     """Numbers, lists and words alike."""
     server.answers = [Answer({"a": [1, 2.5, "ü"]})]
 
-    assert post_json(server.url, {}, api_key="", timeout_s=20) == {"a": [1, 2.5, "ü"]}
+    assert Endpoint(server.url, "", "", 20).post(server.url, {}) == {"a": [1, 2.5, "ü"]}
 
 
 def test_a_limit_of_no_tokens_is_refused():

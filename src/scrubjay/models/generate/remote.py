@@ -11,7 +11,6 @@ from scrubjay.models.endpoint import (
     Refused,
     checked,
     error_message,
-    one_line,
     path_of,
     with_path,
     without_query,
@@ -50,21 +49,17 @@ class RemoteGenerator:
 
     def patient(self, most_tokens: int, timeout_s: float) -> RemoteGenerator:
         """Return the same model for background work: longer answers, and time for them."""
-        timeout_s = max(timeout_s, self.timeout_s)
-        return RemoteGenerator(
-            self.endpoint._replace(timeout_s=timeout_s),
-            most_tokens=max(most_tokens, self.most_tokens),
-        )
+        patient = self.endpoint._replace(timeout_s=max(timeout_s, self.timeout_s))
+        return RemoteGenerator(patient, most_tokens=max(most_tokens, self.most_tokens))
 
     def complete(self, prompt: str, *, schema: dict[str, object] | None = None) -> str:
         """Return what the model writes, as JSON of the schema where the server can promise that."""
         started = time.monotonic()
         form = self._form
         while True:
+            payload = self._payload(prompt, schema, form)
             try:
-                answer = self.endpoint.post(
-                    self._url, self._payload(prompt, schema, form), since=started
-                )
+                answer = self.endpoint.post(self._url, payload, since=started)
             except Refused as error:
                 simpler = _simpler(form, error, with_schema=schema is not None)
                 if simpler is None:
@@ -100,7 +95,7 @@ class RemoteGenerator:
             text = _without_thoughts(_content(reply.get("content")))
             refusal, reason = reply.get("refusal"), choice.get("finish_reason")
         except (LookupError, TypeError, AttributeError):
-            message = one_line(error_message(answer), api_key=self.endpoint.api_key)
+            message = self.endpoint.one_line(error_message(answer))
             raise Unavailable(
                 f"{without_query(self._url)} answered without choices[0].message, so not as chat"
                 " completions do; check the address" + (f"; it says: {message}" if message else "")
@@ -118,7 +113,7 @@ class RemoteGenerator:
             why = f"its answer is empty (finish_reason {reason!s})"
         raise Unavailable(
             f"{self.name} at {without_query(self._url)} wrote nothing: "
-            + one_line(why, api_key=self.endpoint.api_key)
+            + self.endpoint.one_line(why)
         )
 
 
