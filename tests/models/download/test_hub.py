@@ -235,7 +235,7 @@ def test_a_revision_is_a_folder_of_its_own(hub):
     """By `@` in the name or by argument; branches with a slash, too."""
     hub.revisions |= {"v2", "refs/pr/1"}
 
-    assert fetch(f"{REPO}@v2") == fetch(revision="v2") == repo_folder(REPO, revision="v2")
+    assert fetch(f"{REPO}@v2") == repo_folder(f"{REPO}@v2")
     assert fetch(f"{REPO}@refs/pr/1").name == "refs--pr--1"
     assert not repo_is_here(REPO, WANTED)
     assert repo_is_here(f"{REPO}@v2", WANTED)

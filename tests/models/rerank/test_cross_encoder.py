@@ -482,7 +482,7 @@ class TestHub:
         model.load()
 
         assert model.name == f"{REPO}@{COMMIT}"
-        assert repo_folder(REPO, revision=COMMIT).is_dir()
+        assert repo_folder(f"{REPO}@{COMMIT}").is_dir()
         assert not OnnxCrossEncoder(REPO).is_here()
 
     def test_a_repository_without_an_export_says_what_is_missing(self, hub):

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,13 +71,8 @@ class _Manifest:
 
     def write(self, folder: Path, repo: str, revision: str) -> None:
         """Put the manifest beside the files, complete or not at all."""
-        content = {
-            "repo": repo,
-            "revision": revision,
-            "commit": self.commit,
-            "files": self.files,
-            "absent": sorted(self.absent),
-        }
+        content = {"repo": repo, "revision": revision, "commit": self.commit}
+        content |= {"files": self.files, "absent": sorted(self.absent)}
         part = folder / f"{MANIFEST}.part"
         part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         part.replace(folder / MANIFEST)
@@ -86,61 +82,52 @@ class _Manifest:
         names: list[str] = []
         for want in wanted:
             chosen = next((name for name in want.names if name in self.files), None)
-            if chosen is None:
-                if want.optional and self.absent.issuperset(want.names):
-                    continue
-                return None
-            beside = [chosen + ending for ending in want.beside]
-            if any(name not in self.files and name not in self.absent for name in beside):
+            if chosen is None and want.optional and self.absent.issuperset(want.names):
+                continue
+            beside = [f"{chosen}{ending}" for ending in want.beside]
+            if chosen is None or not self.absent.union(self.files).issuperset(beside):
                 return None
             names += [chosen, *(name for name in beside if name in self.files)]
         return names
 
 
-def parse_repo(repo: str, revision: str = "main") -> tuple[str, str]:
-    name, _, at = repo.partition("@")
-    revision = at or revision
-    if not _REPO.fullmatch(name) or repo.endswith("@") or not _REVISION.fullmatch(revision):
+def parse_repo(repo: str) -> tuple[str, str]:
+    name, at, revision = repo.partition("@")
+    revision = revision if at else "main"
+    if not _REPO.fullmatch(name) or not _REVISION.fullmatch(revision):
         raise InvalidInput(
             f"{repo!r} is not a repository of the model hub; write owner/name or owner/name@revision"
         )
     return name, revision
 
 
-def repo_folder(repo: str, *, revision: str = "main") -> Path:
-    name, revision = parse_repo(repo, revision)
-    folders = (name.replace("/", "--"), revision.replace("/", "--"))
+def repo_folder(repo: str) -> Path:
+    folders = (part.replace("/", "--") for part in parse_repo(repo))
     return Path(cache_dir(), "models", "hub", *folders)
 
 
-def repo_is_here(repo: str, wanted: Sequence[WantedFile], *, revision: str = "main") -> bool:
+def repo_is_here(repo: str, wanted: Sequence[WantedFile]) -> bool:
     """True when all wanted files are here in full length; cheap, so without their checksums."""
-    return _is_here(repo_folder(repo, revision=revision), wanted, checksums=False)
+    return _is_here(repo_folder(repo), wanted, checksums=False)
 
 
 def fetch_repo(
-    repo: str,
-    wanted: Sequence[WantedFile],
-    *,
-    revision: str = "main",
-    progress: Progress | None = None,
+    repo: str, wanted: Sequence[WantedFile], *, progress: Progress | None = None
 ) -> Path:
     """Return the folder with the wanted files, checked, downloading what is missing or damaged.
     Raises Unavailable when the hub lacks one of them, or when the network is needed and forbidden.
     A branch is followed once: the files stay at its commit until the folder is removed."""
-    name, revision = parse_repo(repo, revision)
+    into = repo_folder(repo)
     for file in (file for want in wanted for file in want.names):
         if not _FILE.fullmatch(file):
             raise InvalidInput(f"{file!r} is not a file of a repository; write folder/name")
-    into = repo_folder(name, revision=revision)
-    provide(
+    return provide(
         repo,
         into,
         is_complete=lambda: _is_here(into, wanted, checksums=True),
-        fetch=lambda report: _fetch(name, revision, wanted, into, report),
+        fetch=lambda report: _fetch(*parse_repo(repo), wanted, into, report),
         progress=progress,
     )
-    return into
 
 
 def _is_here(folder: Path, wanted: Sequence[WantedFile], *, checksums: bool) -> bool:
@@ -220,30 +207,19 @@ def _ask(repo: str, revision: str, name: str) -> _Stated | None:
     from huggingface_hub import errors, get_hf_file_metadata
 
     url, token = _url(repo, revision, name), _token()
+    ask = partial(get_hf_file_metadata, url, token=token or False, timeout=_CONNECT_S)
+    ours = {"library_name": "scrubjay", "library_version": __version__}
     try:
-        found = call_within(
-            _CONNECT_S,
-            lambda: get_hf_file_metadata(
-                url,
-                token=token or False,
-                timeout=_CONNECT_S,
-                library_name="scrubjay",
-                library_version=__version__,
-            ),
-            url,
-        )
+        found = call_within(_CONNECT_S, partial(ask, **ours), url)
     except errors.HfHubHTTPError as error:
         status = error.response.status_code
         if status in (401, 403):
             # The hub does not tell private repositories from unknown names.
-            advice = (
-                "the token in HF_TOKEN does not open it"
-                if token
-                else "set HF_TOKEN to a token that may read it"
-            )
+            given = "the token in HF_TOKEN does not open it"
             raise Unavailable(
-                f"The model hub does not show {repo} ({status}): it does not exist, is private, "
-                f"or its terms have to be accepted there first; {advice}"
+                f"The model hub does not show {repo} ({status}): it does not exist, is private, or its"
+                " terms have to be accepted there first; "
+                + (given if token else "set HF_TOKEN to a token that may read it")
             ) from error
         if isinstance(error, errors.RepositoryNotFoundError):
             raise Unavailable(f"The model hub has no repository {repo}") from error
@@ -257,12 +233,8 @@ def _ask(repo: str, revision: str, name: str) -> _Stated | None:
     except Exception as error:  # errors of the HTTP client: their module changed with version 2
         reason = str(error) or type(error).__name__
         raise Unavailable(f"{url} cannot be reached: {reason}") from error
-    return _Stated(
-        commit=_hex(found.commit_hash, 40),
-        sha256=_hex(found.etag, 64),
-        git_sha1=_hex(found.etag, 40),
-        size=found.size or 0,
-    )
+    sha256, git_sha1 = (_hex(found.etag, digits) for digits in (64, 40))
+    return _Stated(_hex(found.commit_hash, 40), sha256, git_sha1, found.size or 0)
 
 
 def _hex(value: str | None, digits: int) -> str:

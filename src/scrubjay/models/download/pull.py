@@ -101,14 +101,13 @@ def pull(card: ModelCard, *, progress: Progress | None = None) -> Path:
     """Return the folder with the model's files, all of them checked, downloading what is missing.
     Raises Unavailable when no place has them, or when the network is needed and forbidden."""
     into = folder(card)
-    provide(
+    return provide(
         card.name,
         into,
         is_complete=lambda: not _missing(card, into),
         fetch=lambda report: _fetch(card, into, report),
         progress=progress,
     )
-    return into
 
 
 def provide(
@@ -118,11 +117,12 @@ def provide(
     is_complete: Callable[[], bool],
     fetch: Callable[[Progress], None],
     progress: Progress | None,
-) -> None:
-    """Download a model unless it is complete; one process at a time, with a progress bar."""
+) -> Path:
+    """Download a model into a folder, unless it is complete there, and return the folder.
+    One process does so at a time, with a progress bar."""
     try:
         if is_complete():
-            return
+            return into
         if offline():
             raise Unavailable(
                 f"The model {name} is not complete in {into} and SCRUBJAY_OFFLINE forbids fetching; "
@@ -137,14 +137,10 @@ def provide(
             raise Unavailable(
                 f"Another process has held {error.lock_file} for too long"
             ) from error
-        with lock:
-            if is_complete():  # another process was faster
-                return
-            if progress is not None:
-                fetch(progress)
-            else:
-                with ProgressBar(name, in_bytes=True) as bar:
-                    fetch(bar)
+        with lock, ProgressBar(name, in_bytes=True) as bar:
+            if not is_complete():  # else another process was faster
+                fetch(progress or bar)
+        return into
     except OSError as error:
         raise Unavailable(f"The model {name} cannot be stored in {into}: {error}") from error
 
@@ -165,10 +161,9 @@ def _fetch(card: ModelCard, into: Path, progress: Progress) -> None:
 
 
 def _from_hub(card: ModelCard, into: Path, progress: Progress) -> None:
-    hub = hub_address()
+    place = f"{hub_address()}/{card.repo}/resolve/{card.revision}"
     for file in _missing(card, into):
-        url = f"{hub}/{card.repo}/resolve/{card.revision}/{file.name}"
-        target = into / file.name
+        url, target = f"{place}/{file.name}", into / file.name
         download(url, target, sha256=file.sha256, size=file.size, progress=progress)
 
 
@@ -184,12 +179,11 @@ def _missing(card: ModelCard, into: Path) -> list[ModelFile]:
     missing = []
     for file in card.files:
         path = into / file.name
-        if _has_length(path, file) and sha256_of(path) == file.sha256:
-            continue
-        if path.exists():
-            log.warning("%s is damaged and will be downloaded again", path)
-            path.unlink(missing_ok=True)
-        missing.append(file)
+        if not _has_length(path, file) or sha256_of(path) != file.sha256:
+            if path.exists():
+                log.warning("%s is damaged and will be downloaded again", path)
+                path.unlink(missing_ok=True)
+            missing.append(file)
     return missing
 
 

@@ -6,9 +6,8 @@ import itertools
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import Unavailable
 from scrubjay.models.download.pull import MINILM, ModelCard, is_cached, pull
@@ -26,9 +25,7 @@ if TYPE_CHECKING:
 
     from scrubjay.models import Matrix
 
-_OVERLAP = (
-    24  # tokens that two windows share at most, so that a sentence on the seam is whole in one
-)
+_OVERLAP = 24  # tokens that two windows share at most: a sentence on the seam is whole in one
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SENTENCE_ENDS = ".!?…。！？؟।"
 
@@ -95,9 +92,8 @@ class OnnxEmbedder:
         """The matrix that rotates token vectors so that their first dimensions carry most."""
         import numpy as np
 
-        file = Path(__file__).with_name("minilm_rotation.npy")
-        matrix: Matrix = np.load(file).astype(np.float32)
-        return matrix
+        matrix: Matrix = np.load(Path(__file__).with_name("minilm_rotation.npy"))
+        return matrix.astype(np.float32)
 
     def split(self, text: str) -> list[Window]:
         """Return the windows in which the model reads a text: all of it, in pieces that fit."""
@@ -119,9 +115,8 @@ class OnnxEmbedder:
     def _open(self, folder: Path) -> tuple[WindowedTokenizer, Any]:
         with required_packages(self.name):
             tokenizer = WindowedTokenizer(load_tokenizer(folder / "tokenizer.json"), self.window)
-        return tokenizer, open_session(
-            self.name, self._graph(), threads=self._threads, weights=folder
-        )
+        graph = self._graph()
+        return tokenizer, open_session(self.name, graph, threads=self._threads, weights=folder)
 
     def _graph(self) -> bytes:
         return Path(__file__).with_name("minilm.onnx").read_bytes()
@@ -177,8 +172,7 @@ def _unit(rows: Matrix) -> Matrix:
     return scaled
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """A stretch of a text, `text[start:end]`, that the model reads in one piece."""
 
     start: int

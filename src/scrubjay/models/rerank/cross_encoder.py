@@ -8,9 +8,8 @@ import logging
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.download.hub import WantedFile, fetch_repo, parse_repo, repo_is_here
@@ -53,8 +52,7 @@ _OFFSET_TYPES = frozenset(
 _RELEVANT = frozenset({"relevant", "positive", "yes", "true", "match"})
 
 
-@dataclass(frozen=True, slots=True)
-class RerankerConfig:
+class RerankerConfig(NamedTuple):
     """What scoring needs to know of a model."""
 
     window: int
@@ -64,8 +62,7 @@ class RerankerConfig:
     """Which of two labels means that a text answers the query."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(NamedTuple):
     """A loaded model."""
 
     chosen: str
@@ -168,9 +165,7 @@ class OnnxCrossEncoder:
         path = folder / "tokenizer.json"
         try:
             with required_packages(self.name):
-                tokenizer = PairTokenizer(
-                    path, window=config.window, most_windows=self._most_windows
-                )
+                tokenizer = PairTokenizer(path, config.window, self._most_windows)
         except Unavailable:
             raise
         except Exception as error:  # tokenizers raises nothing narrower
@@ -211,11 +206,8 @@ def read_config(folder: Path, max_tokens: int) -> RerankerConfig:
     if positions is not None and model.get("model_type") in _OFFSET_TYPES:
         positions -= 1 + (1 if pad_id is None else pad_id)
     limits = (positions, _count(tokenizer.get("model_max_length")))
-    return RerankerConfig(
-        window=min([max_tokens, *(limit for limit in limits if limit is not None)]),
-        pad_id=0 if pad_id is None else pad_id,
-        relevant=_relevant(model.get("id2label")),
-    )
+    window = min([max_tokens, *(limit for limit in limits if limit is not None)])
+    return RerankerConfig(window, pad_id or 0, _relevant(model.get("id2label")))
 
 
 def _relevant(id2label: object) -> int:
@@ -226,9 +218,7 @@ def _relevant(id2label: object) -> int:
 
 
 def _count(value: object) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    return None
+    return value if type(value) is int and value >= 0 else None
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import Unavailable
 from scrubjay.models.embed.local import WindowedTokenizer, load_tokenizer
@@ -26,8 +25,7 @@ _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _BATCH_TOKENS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """The input of the model: token ids, and which of the two texts each belongs to."""
 
     ids: Sequence[int]
@@ -38,7 +36,7 @@ class PairTokenizer:
     """Pairs a query with each window of a text, by the tokenizer's own template.
     Of a text with more windows than `most_windows`, that many are read, spread evenly over it."""
 
-    def __init__(self, path: Path, *, window: int, most_windows: int) -> None:
+    def __init__(self, path: Path, window: int, most_windows: int) -> None:
         self._tokenizer = load_tokenizer(path)
         # A text that contains "[SEP]" or "<s>" contains these letters; it does not start a third text.
         self._tokenizer.encode_special_tokens = True

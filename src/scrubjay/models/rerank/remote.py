@@ -91,15 +91,13 @@ class RemoteReranker:
             try:
                 answer = self.endpoint.post(url, payload, since=started)
             except Refused as error:
-                if error.status not in (400, 404, 405, 422):
+                if error.status not in (400, 404, 405, 422) or len(self._dialects) == 1:
                     raise
                 refusals.append(error)
-                continue
-            scores = self._scores(answer, len(texts), dialect, url)
-            self._dialects = (dialect,)
-            return scores
-        if len(refusals) == 1:
-            raise refusals[0]
+            else:
+                scores = self._scores(answer, len(texts), dialect, url)
+                self._dialects = (dialect,)
+                return scores
         raise Unavailable("; and in the form of TEI: ".join(map(str, refusals))) from refusals[-1]
 
     def _payload(self, query: str, texts: Sequence[str], dialect: _Dialect) -> dict[str, Any]:
