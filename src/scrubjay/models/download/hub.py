@@ -71,8 +71,8 @@ class _Manifest:
 
     def write(self, folder: Path, repo: str, revision: str) -> None:
         """Put the manifest beside the files, complete or not at all."""
-        content = {"repo": repo, "revision": revision, "commit": self.commit}
-        content |= {"files": self.files, "absent": sorted(self.absent)}
+        names = {"repo": repo, "revision": revision, "commit": self.commit}
+        content = {**names, "files": self.files, "absent": sorted(self.absent)}
         part = folder / f"{MANIFEST}.part"
         part.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         part.replace(folder / MANIFEST)

@@ -85,13 +85,14 @@ class RemoteReranker:
             return []
         started = time.monotonic()
         refusals: list[Refused] = []
-        for dialect in self._dialects:
+        dialects = self._dialects  # another thread may find out meanwhile which one works
+        for dialect in dialects:
             url = _address(self.endpoint.url, dialect)
             payload = self._payload(query, texts, dialect)
             try:
                 answer = self.endpoint.post(url, payload, since=started)
             except Refused as error:
-                if error.status not in (400, 404, 405, 422) or len(self._dialects) == 1:
+                if error.status not in (400, 404, 405, 422) or len(dialects) == 1:
                     raise
                 refusals.append(error)
             else:
