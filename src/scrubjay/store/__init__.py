@@ -328,15 +328,11 @@ class Store:
 
     def done(self, id: str) -> Memory:
         """Mark a memory as done: a `task` becomes a `task_done`."""
-        from scrubjay.write.fields import done_type
-
-        return self._write.retype(id, done_type)
+        return self._write.mark(id, done=True)
 
     def undone(self, id: str) -> Memory:
         """Remove the mark: a `task_done` becomes a `task` again."""
-        from scrubjay.write.fields import open_type
-
-        return self._write.retype(id, open_type)
+        return self._write.mark(id, done=False)
 
     def forget(self, id: str | Iterable[str]) -> int:
         """Delete memories and everything derived from them; return how many. NotFound for an unknown id.

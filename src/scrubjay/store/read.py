@@ -12,7 +12,7 @@ from scrubjay.search.tables import Tables
 from scrubjay.sharing.tiers.lookup import ask, no_memory
 from scrubjay.store.context import Context
 from scrubjay.times import duration, micros, span_micros
-from scrubjay.types import Filters, Link, Memories, Memory, Neighbor, Scope
+from scrubjay.types import Filters, Link, Memories, Memory, Neighbor
 
 if TYPE_CHECKING:
     from scrubjay.insight.landscape import Landscape
@@ -36,10 +36,13 @@ class Reader:
         found, unasked = self._lookup.find(wanted)
         memories = []
         for memory, tier in (found[id_] for id_ in wanted if id_ in found):
-            links = ask(tier, unasked, partial(_links, memory.id, self._sees))
+            links = ask(tier, unasked, partial(self._links, memory.id))
             memories.append(memory._replace(links=tuple(links or ())))
         missing = [id_ for id_ in wanted if id_ not in found]
         return Memories(memories, missing, unasked, self._lookup.tiers_by_id(found))
+
+    def _links(self, id_: str, tables: Tables) -> Sequence[Link]:
+        return tables.graph.links(id_, self._sees)
 
     def get_all(self, ids: Sequence[str]) -> Memories:
         found = self.get_many(ids)
@@ -154,10 +157,6 @@ class Reader:
         return [*before, message, *after]
 
 
-def _links(id_: str, scope: Scope, tables: Tables) -> Sequence[Link]:
-    return tables.graph.links(id_, scope)
-
-
 def check_count(name: str, number: object) -> None:
     if type(number) is not int or number < 1:
         raise InvalidInput(f"{name} is {number!r}; it must be a whole number of 1 or more")
@@ -171,9 +170,8 @@ def check_page(limit: object, offset: object) -> None:
 def ids_of(given: object) -> list[str]:
     if isinstance(given, str):
         return [given]
-    ids: list[str] = []
-    for id_ in given if isinstance(given, Iterable) else [given]:
+    ids = list(given) if isinstance(given, Iterable) else [given]
+    for id_ in ids:
         if not isinstance(id_, str):
             raise InvalidInput(f"{id_!r} is not an id; give a text, or a list of texts")
-        ids.append(id_)
     return ids

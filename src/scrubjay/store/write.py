@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
@@ -11,7 +11,7 @@ from scrubjay.store.read import Reader
 from scrubjay.times import micros
 from scrubjay.types import SHARED_PREFIX, WRITER, Memories, Memory, Stored
 from scrubjay.write.document_links import resolve_later
-from scrubjay.write.fields import check_strength, draft, topics_of
+from scrubjay.write.fields import check_strength, done_type, draft, open_type, topics_of
 from scrubjay.write.remember import remember, update_times, write_memory
 
 _BATCH = 500
@@ -95,10 +95,10 @@ class Writer:
             copies = self._tables.copies.of(lost, self._permissions.changes)
             self._tables.records.delete([*lost, *copies])
 
-    def retype(self, id: str, change: Callable[[str], str]) -> Memory:
+    def mark(self, id: str, *, done: bool) -> Memory:
         with self._tables.records.transaction():  # no other process changes it in between
             before = self._read.get_all([id])[0]
-            wanted = change(before.type)
+            wanted = done_type(before.type) if done else open_type(before.type)
             return before if wanted == before.type else self.update(id, {"type": wanted})
 
     def rename_topic(self, old: str, new: str) -> int:
