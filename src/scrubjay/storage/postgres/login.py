@@ -223,21 +223,17 @@ def _quoted(name: str) -> str:
 
 
 def _connect_advice(address: ServerAddress, message: str) -> str:
-    lower = message.casefold()
-    if "password" in lower or "authentication" in lower:
-        return (
-            "give the right user, and the password in the URL or in"
-            f" {address.kind.secret_env} or PGPASSWORD"
-        )
-    if "does not exist" in lower and "database" in lower:
-        return f"create the database first: createdb {address.name}"
-    if "does not exist" in lower and "role" in lower:
-        return "give an existing user: postgres://USER@…"
-    if "ssl" in lower or "certificate" in lower:
-        return "check sslmode and sslrootcert in the URL"
-    if "too many" in lower or "remaining connection slots" in lower:
-        return "raise max_connections of the server, or stop other programs"
-    return "check that Postgres runs there and that this machine can reach it"
+    secrets = f"{address.kind.secret_env} or PGPASSWORD"
+    advice = {
+        "password|authentication": f"give the right user, and the password in the URL or in {secrets}",
+        "database .*does not exist": f"create the database first: createdb {address.name}",
+        "role .*does not exist": "give an existing user: postgres://USER@…",
+        "ssl|certificate": "check sslmode and sslrootcert in the URL",
+        "too many|remaining connection slots": "raise max_connections of the server, or stop other"
+        " programs",
+        "": "check that Postgres runs there and that this machine can reach it",
+    }
+    return next(text for known, text in advice.items() if re.search(known, message, re.IGNORECASE))
 
 
 def _message(address: ServerAddress, error: psycopg.Error) -> str:

@@ -10,7 +10,7 @@ from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Connection
 from scrubjay.storage.postgres.session import Session, copy_rows
 from scrubjay.storage.postgres.vectors import PostgresVector
-from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
+from scrubjay.storage.sql.mirror import NUMBERED, Table, filled, first_free
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import PostgresDatabase
@@ -71,7 +71,11 @@ class PostgresMirror:
 
     def retire(self, moved_to: str) -> str:
         with self._db.write() as db:
-            aside = self._free_name(db, f"{self._db.schema}.demoted")
+            exists = "SELECT to_regnamespace(?) IS NOT NULL"
+            aside = first_free(
+                f"{self._db.schema}.demoted",
+                lambda name: db.execute(exists, (f'"{name}"',)).fetchone()[0],
+            )
             rename(db, self._db.schema, aside)
             db.execute(f'CREATE SCHEMA "{self._db.schema}"')
             db.execute(f'CREATE TABLE "{self._db.schema}".moved (place TEXT NOT NULL)')
@@ -100,13 +104,6 @@ class PostgresMirror:
             else:
                 raise StoreError(f"{in_the_way}; its schema {schema} belongs to another program")
             rename(db, self._db.schema, schema)
-
-    def _free_name(self, db: Connection, wanted: str) -> str:
-        place, count = wanted, 1
-        while db.execute("SELECT to_regnamespace(?)", (f'"{place}"',)).fetchone()[0] is not None:
-            count += 1
-            place = f"{wanted}-{count}"
-        return place
 
 
 def rename(db: Connection, schema: str, name: str) -> None:

@@ -96,8 +96,7 @@ class Replicas:
                 yield f"{kind}: {replica.place} was detached from this store; open the store again"
             elif count := self.worker.pending_for(kind):
                 changes = "1 change" if count == 1 else f"{count:,} changes"
-                reason = self.worker.outage.get(kind)
-                why = f" ({reason})" if reason else ""
+                why = f" ({reason})" if (reason := self.worker.outage.get(kind)) else ""
                 yield f"{kind}: {replica.place} is {changes} behind{why}"
 
     def reindex(
@@ -139,8 +138,7 @@ class Replicas:
             elif kind == VECTORS:
                 db.vectors.reindex()
             done.append(kind)
-        left = self.worker.wait(progress=progress)
-        return Reindexed(tuple(done), left, self.states())
+        return Reindexed(tuple(done), self.worker.wait(progress=progress), self.states())
 
     def _drop(self, kind: str) -> str:
         """Detach a replica and clear it if it answers; return what stays behind."""

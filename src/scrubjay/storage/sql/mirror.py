@@ -6,8 +6,9 @@ What belongs to one database alone is left out: leases, the outbox, deleted vect
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import count
 from typing import Any, NamedTuple, Protocol
 
 from scrubjay.errors import StoreError
@@ -116,6 +117,12 @@ def filled(target: Database, mark: int) -> Iterator[Connection]:
         if row is None or row[0] != mark:
             raise StoreError(disturbed(target))
         yield db
+
+
+def first_free(wanted: str, taken: Callable[[str], bool]) -> str:
+    """Return a name, with a number where it is taken already."""
+    numbered = (wanted if n == 1 else f"{wanted}-{n}" for n in count(1))
+    return next(name for name in numbered if not taken(name))
 
 
 def disturbed(target: Database) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.runtime.progress import Progress
 from scrubjay.storage.database import Connection
-from scrubjay.storage.sql.mirror import NUMBERED, Table, filled
+from scrubjay.storage.sql.mirror import NUMBERED, Table, filled, first_free
 from scrubjay.storage.sql.scope import marks
 from scrubjay.storage.sqlite.connection import SqliteDatabase, explain
 from scrubjay.storage.sqlite.location import check_path, write_note
@@ -181,11 +181,7 @@ class SqliteMirror:
 
 
 def free_name(wanted: str) -> str:
-    path, count = wanted, 1
-    while os.path.lexists(path):
-        count += 1
-        path = f"{wanted}-{count}"
-    return path
+    return first_free(wanted, os.path.lexists)
 
 
 def open_files_stay() -> bool:

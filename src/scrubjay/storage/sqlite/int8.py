@@ -77,14 +77,6 @@ class Scan(NamedTuple):
         return places
 
 
-class _FullScan(NamedTuple):
-    """The scores of all vectors for a query, after a number of changes."""
-
-    query: bytes
-    changes: int
-    scores: NDArray[np.float32]
-
-
 class Int8Vectors:
     """Vectors as int8 with one scale a row. Rows are appended; dropped rows are compacted away."""
 
@@ -99,8 +91,9 @@ class Int8Vectors:
         self._codes = np.empty((0, dims), dtype=np.int8)
         self._scales = np.empty(0, dtype=np.float32)
         self._places = np.empty((3, 0), dtype=np.int64)
-        self._under_way = (b"", 0)
-        self._last = _FullScan(b"", 0, self._scales)
+        # Query and number of changes of the last scan of all vectors: of the one begun, and the one done.
+        self._under_way = self._last_key = (b"", 0)
+        self._last_scores = self._scales
 
     def __len__(self) -> int:
         return self._count
@@ -136,7 +129,7 @@ class Int8Vectors:
             return Scan(self._full_scan(query, codes, scales, changes), places, None, blur)
         rows = np.flatnonzero(allowed.take(places[1], mode="clip"))
         key = (query.tobytes(), changes)
-        if key in (self._under_way, self._last[:2]) or len(rows) * _COPY_COST > len(codes):
+        if key in (self._under_way, self._last_key) or len(rows) * _COPY_COST > len(codes):
             # Selected, not masked: numpy takes twenty times as long to choose among many equals.
             scores = self._full_scan(query, codes, scales, changes)[rows]
         else:
@@ -173,10 +166,10 @@ class Int8Vectors:
         """Score all vectors, once for two equal queries at the same time."""
         key = self._under_way = (query.tobytes(), changes)
         with self._scanning:
-            last = self._last
-            if last[:2] != key:
-                last = self._last = _FullScan(*key, _scores(query, codes, scales))
-        return last.scores
+            if self._last_key != key:
+                self._last_scores = _scores(query, codes, scales)
+                self._last_key = key
+            return self._last_scores
 
     def _make_room(self, rows: int) -> None:
         if rows <= len(self._codes):
