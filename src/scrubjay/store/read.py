@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.tables import Tables
@@ -170,7 +170,7 @@ def check_page(limit: object, offset: object) -> None:
 def ids_of(given: object) -> list[str]:
     if isinstance(given, str):
         return [given]
-    ids = list(given) if isinstance(given, Iterable) else [given]
+    ids: list[Any] = list(given) if isinstance(given, Iterable) else [given]
     for id_ in ids:
         if not isinstance(id_, str):
             raise InvalidInput(f"{id_!r} is not an id; give a text, or a list of texts")

@@ -196,7 +196,7 @@ def objects(
 ) -> Kind:
     """Lists of objects; with `or_text`, a text may stand for an object."""
     items = of_one if or_text is None else _or(or_text.schema, of_one)
-    taken = Mapping if or_text is None else (str, Mapping)
+    taken: tuple[type, ...] = (Mapping,) if or_text is None else (str, Mapping)
     fewest = {"minItems": least} if least else {}
     return Kind(
         f"a list of at most {most} {right}",
