@@ -15,7 +15,7 @@ from scrubjay.storage.sql.scope import SqlTable, where
 from scrubjay.types import Scope
 
 MAX_TRIES = 3
-FACTS, PARTLY, NOTHING, FAILED, WAITING = "facts", "partly", "nothing", "failed", "waiting"
+FACTS, PARTLY, NOTHING, FAILED = "facts", "partly", "nothing", "failed"
 
 _UNREAD = (
     "m.type = 'message' AND (x.message IS NULL OR (x.outcome IN ('failed', 'waiting')"

@@ -13,14 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import (
-    BY_ID,
-    PRIVATE_PREFIXES,
-    SqlTable,
-    marks,
-    namespace_condition,
-    padded,
-)
+from scrubjay.storage.sql.scope import BY_ID, PRIVATE_PREFIXES, SqlTable, marks, padded
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.text.analysis import fold_label
 from scrubjay.text.languages import detect
@@ -141,10 +134,9 @@ class SqlRecords(SqlTable):
                 )
             n = row[0]
             self._words.put(n, memory, None if before is None else before.namespace)
-            if before is None:
-                self._hashes.put_new(n, memory.topics)
-            elif before.topics != memory.topics:
-                self._hashes.put(n, memory.topics)
+            old_topics = () if before is None else before.topics
+            if old_topics != memory.topics:
+                self._hashes.replace([(n, old_topics, memory.topics)])
             self._put_chunks(db, n, before, memory, chunks)
             if "message" in (memory.type, before.type if before else ""):
                 self._messages.on_put(n, before, memory)
@@ -409,14 +401,11 @@ class SqlRecords(SqlTable):
 
 def project_namespaces(db: Database, prefix: str, scope: Scope) -> list[str]:
     """Return the namespaces of a project, by name: those that begin with `project/`."""
-    condition, arguments = namespace_condition(scope, "namespace")
-    with db.read() as connection:
-        rows = connection.execute(
-            "SELECT DISTINCT namespace FROM memories"
-            f" WHERE substr(namespace, 1, ?) = ? AND {condition} ORDER BY 1",
-            (len(prefix), prefix, *arguments),
-        )
-        return [namespace for (namespace,) in rows]
+    return SqlTable(db)._column(
+        "SELECT DISTINCT namespace FROM memories"
+        " WHERE substr(namespace, 1, ?) = ? AND {namespaces} ORDER BY 1",
+        (len(prefix), prefix, scope),
+    )
 
 
 class SqlHistory(SqlTable):

@@ -48,9 +48,9 @@ def split_words(text: str) -> str:
     return _JOINED.sub(" ", text)
 
 
-def _forms_of(topics: Iterable[str]) -> list[str]:
-    """Return the forms by which these topics are found, each once: themselves, and their words."""
-    return list(dict.fromkeys(form for topic in topics for form in _forms(topic)))
+def _forms_of(topics: Iterable[str]) -> dict[str, None]:
+    """Return the forms by which these topics are found, in order: themselves, and their words."""
+    return dict.fromkeys(form for topic in topics for form in _forms(topic))
 
 
 @lru_cache(maxsize=4096)
@@ -73,19 +73,6 @@ class TopicHashes(SqlTable):
         key = self._key()
         return None if key is None else _hash(key, text)
 
-    def put(self, n: int, topics: Iterable[str]) -> None:
-        """Replace the hashes of a memory's topics."""
-        with self._db.write() as db:
-            db.execute("DELETE FROM topic_hashes WHERE memory = ?", (n,))
-            self.put_new(n, topics)
-
-    def put_new(self, n: int, topics: Iterable[str]) -> None:
-        """Write the hashes of a new memory's topics."""
-        if forms := _forms_of(topics):
-            with self._db.write() as db:
-                key = self.make_key()
-                db.executemany(_INSERT, [(_hash(key, form), n) for form in forms])
-
     def replace(self, changes: Sequence[tuple[int, Sequence[str], Sequence[str]]]) -> None:
         """Update the hashes of memories, each given by number, topics before and topics after."""
         removed: list[tuple[bytes, int]] = []
@@ -93,9 +80,9 @@ class TopicHashes(SqlTable):
         with self._db.write() as db:
             hashes = _HashCache(self.make_key())
             for n, before, after in changes:
-                had, has = set(_forms_of(before)), set(_forms_of(after))
-                removed += ((hashes[form], n) for form in had - has)
-                added += ((hashes[form], n) for form in has - had)
+                had, has = _forms_of(before), _forms_of(after)
+                removed += ((hashes[form], n) for form in had if form not in has)
+                added += ((hashes[form], n) for form in has if form not in had)
             db.executemany("DELETE FROM topic_hashes WHERE hash = ? AND memory = ?", removed)
             db.executemany(_INSERT, added)
 

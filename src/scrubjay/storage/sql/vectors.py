@@ -366,9 +366,17 @@ class SqlEmbeddingQueue(SqlTable):
         """Lease the next chunks. A message of recalled text alone has nothing for a model to read,
         and is removed from the queue."""
         while True:
-            requests = self._lease(model, most, lease_s)
+            now = time.time()
+            with self._db.write() as db:
+                rows = db.execute(
+                    f"UPDATE wanting SET leased_until_s = ? WHERE model = {_MODEL}"
+                    f" AND chunk IN (SELECT chunk FROM wanting WHERE model = {_MODEL}"
+                    "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?)"
+                    " RETURNING chunk, asked",
+                    (now + lease_s, model, model, now, MAX_TRIES, most),
+                ).fetchall()
             # Read after the lease: what is written meanwhile is requested again.
-            claimed = self._read(requests)
+            claimed = self._read(dict(rows))
             readable = [chunk for chunk in claimed if chunk.passage.strip()]
             # Only if it was not requested again meanwhile.
             self._write_each(
@@ -378,21 +386,8 @@ class SqlEmbeddingQueue(SqlTable):
             if readable or not claimed:
                 return readable
 
-    def _lease(self, model: str, most: int, lease_s: float) -> dict[int, int]:
-        """Return the leased chunks, each with the number of its request."""
-        now = time.time()
-        with self._db.write() as db:
-            rows = db.execute(
-                f"UPDATE wanting SET leased_until_s = ? WHERE model = {_MODEL}"
-                f" AND chunk IN (SELECT chunk FROM wanting WHERE model = {_MODEL}"
-                "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?)"
-                " RETURNING chunk, asked",
-                (now + lease_s, model, model, now, MAX_TRIES, most),
-            ).fetchall()
-        return dict(rows)
-
     def _read(self, requests: Mapping[int, int]) -> list[QueuedChunk]:
-        """Read what a model should see of these chunks, each memory's text once."""
+        """Read what a model should see of these chunks, given with the numbers of their requests."""
         from scrubjay.storage.sql.messages import ROW, SqlMessages
         from scrubjay.text.recall_tags import blank_recalled
 
