@@ -101,9 +101,7 @@ class Telemetry:
     def close(self, timeout_s: float = _FLUSH_S) -> None:
         """Send the remaining spans, for a limited time: a dead receiver must not keep a server running."""
         if self._own is not None:
-            flush = threading.Thread(
-                target=self._own.shutdown, name="scrubjay-telemetry", daemon=True
-            )
+            flush = threading.Thread(None, self._own.shutdown, "scrubjay-telemetry", daemon=True)
             flush.start()
             flush.join(timeout_s)
 

@@ -126,13 +126,14 @@ def _route(
     return Route(path, _AnyMethod(answer))
 
 
-class _AnyMethod(NamedTuple):
+class _AnyMethod:
     """Passes every method to an endpoint: Starlette would answer a wrong one in plain text."""
 
-    endpoint: Endpoint
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self.endpoint(Request(scope, receive))
+        response = await self._endpoint(Request(scope, receive))
         await response(scope, receive, send)
 
 

@@ -21,7 +21,7 @@ from uuid import uuid4
 import h11
 import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.surfaces.http.middleware import access_log
@@ -185,9 +185,7 @@ class HttpConnection(H11Protocol):
     def _refuse(self, problem: Problem) -> None:
         request_id = uuid4().hex
         access_log.info("- - %d - %s -", problem.status, request_id)
-        cycle = self.cycle
-        is_responding = cycle and cycle.response_started and not cycle.response_complete
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not is_responding:
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE) and not _is_responding(self.cycle):
             body = line(problem.body(request_id)).encode()
             headers = {
                 "content-type": MEDIA_TYPE,
@@ -230,6 +228,10 @@ class HttpConnection(H11Protocol):
     def _cancel_write_deadline(self) -> None:
         if self._write_deadline is not None:
             self._write_deadline.cancel()
+
+
+def _is_responding(cycle: RequestResponseCycle | None) -> bool:
+    return cycle is not None and cycle.response_started and not cycle.response_complete
 
 
 def _limit_send_buffer(transport: asyncio.Transport) -> None:

@@ -44,11 +44,7 @@ def without_empty(value: Any) -> Any:
 
 def results(shape: Json, given: Given) -> Json:
     explain = given.get("explain", False)
-    kept = {
-        key: value
-        for key, value in shape.items()
-        if key != "trace" and (explain or key not in _EXPLAIN_FIELDS)
-    }
+    kept = _without(shape, ("trace",) if explain else ("trace", *_EXPLAIN_FIELDS))
     kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
     answer: Json = {"hits": [], **without_empty(kept)}
     if explain:  # unchanged, to compare it with the library's
@@ -93,15 +89,13 @@ def listed(shape: Json, given: Given) -> Json:
 
 def anything(shape: Json, _: Given) -> Json:
     answer: Json = _cut_texts(without_empty(shape))
-    lists = {name: value for name, value in answer.items() if isinstance(value, list)}
-    bounded = {
-        name: [
-            shorten_fields(item, _MAX_ITEM_CHARS) if isinstance(item, dict) else item
-            for item in items
-        ]
-        for name, items in lists.items()
-    }
-    return fit({**answer, **bounded})
+    for items in answer.values():
+        if isinstance(items, list):
+            items[:] = [
+                shorten_fields(item, _MAX_ITEM_CHARS) if isinstance(item, dict) else item
+                for item in items
+            ]
+    return fit(answer)
 
 
 def context(shape: Json, _: Given) -> Json:

@@ -51,7 +51,7 @@ def _cancelled_by_sigterm(scope: anyio.CancelScope) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     with ExitStack() as restored:
         try:
-            # A plain handler runs when the main thread wakes up. A signal to another thread wakes nothing.
+            # A plain handler runs when the main thread wakes up. Signals to other threads do not wake it.
             loop.add_signal_handler(signal.SIGTERM, scope.cancel)
             restored.callback(loop.remove_signal_handler, signal.SIGTERM)
         except NotImplementedError:  # on Windows every signal wakes the loop

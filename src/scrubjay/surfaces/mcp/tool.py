@@ -130,8 +130,9 @@ def _with_whole_ids(store: Store, verb: str, taken: Mapping[str, Any]) -> dict[s
     def whole_memory(memory: Any) -> Any:
         return _with_whole_ids(store, verb, memory)
 
-    adding = {"links": whole_link, "memories": whole_memory}
-    changes = adding if verb in _ADDING else dict.fromkeys(_ID_PARAMETERS, whole)
+    changes: Mapping[str, Callable[[Any], Any]] = dict.fromkeys(_ID_PARAMETERS, whole)
+    if verb in _ADDING:
+        changes = {"links": whole_link, "memories": whole_memory}
     replaced: dict[str, Any] = {}
     for name in changes.keys() & taken.keys():
         value, change = taken[name], changes[name]
