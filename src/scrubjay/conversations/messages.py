@@ -32,18 +32,10 @@ _IGNORED = (
 _INSTEAD_OF_TEXT = ("tool_calls", "function_call", "audio", "refusal")
 
 
-class Prepared(NamedTuple):
-    """Messages as memories, checked and dated; `names` is how messages call each of them."""
-
-    memories: list[Memory]
-    names: list[str]
-    warnings: list[str]
-
-
 def prepare(
     messages: Iterable[Message], defaults: Mapping[str, object], now: datetime
-) -> Prepared:
-    """Return messages as memories; all are checked before any is stored."""
+) -> tuple[list[Memory], list[str], list[str]]:
+    """Return messages as dated memories, their names for users, and warnings; all are checked first."""
     if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
         raise InvalidInput(f"messages is {messages!r}; give a list of messages")
     given = list(messages)
@@ -56,7 +48,7 @@ def prepare(
         for name, memory in zip(names, dated, strict=True)
         if memory.created_at is not None and memory.created_at > now + _AHEAD
     ]
-    return Prepared(dated, names, [*left_out, *ahead])
+    return dated, names, [*left_out, *ahead]
 
 
 def separated(turns: SqlMessages, names: Sequence[str], stored: Sequence[Memory]) -> Iterator[str]:

@@ -207,11 +207,8 @@ def _slack_messages(values: list[Any]) -> list[_Message] | None:
 
 def _slack_name(message: Mapping[str, Any]) -> str:
     profile = message.get("user_profile")
-    named = (
-        _first_text(profile, "real_name", "display_name", "name")
-        if isinstance(profile, dict)
-        else ""
-    )
+    about = profile if isinstance(profile, dict) else {}
+    named = _first_text(about, "real_name", "display_name", "name")
     return named or _first_text(message, "username", "user", "bot_id")
 
 

@@ -61,11 +61,10 @@ def grammars() -> Mapping[str, _Grammar]:
 
 
 def _grammar(table: dict[str, Any]) -> _Grammar:
-    lists = {
-        key: tuple(table[key].split()) for key in ("inside", "leading", "around") if key in table
-    }
     words = dict(pair.split(":") for pair in table["definitions"].split())
-    fields: dict[str, Any] = {**table, **lists, "definitions": words}
+    fields: dict[str, Any] = {**table, "definitions": words}
+    for name in {"inside", "leading", "around"} & table.keys():
+        fields[name] = tuple(table[name].split())
     return _Grammar(**fields)
 
 

@@ -117,19 +117,18 @@ def _ignored(path: str, folder: bool, rules: Sequence[_Rules]) -> bool:
     for one in reversed(rules):
         below = path[len(os.path.join(one.folder, "")) :].replace(os.sep, "/")
         ignores = one.spec.check_file(below + "/" if folder else below).include
-        if ignores is not None and folder:
-            ignores = _ignores_folder(below, one)
+        if ignores is not None and folder:  # `a/**` is only about the contents of a folder
+            ignores = next(
+                (rule.include for rule, only in one.lines if _is_for(below, rule, only)), None
+            )
         if ignores is not None:
             return ignores
     return False
 
 
-def _ignores_folder(below: str, rules: _Rules) -> bool | None:
-    """Return what the last rule for a folder itself says: `a/**` is only about its contents."""
-    for rule, only_folders in rules.lines:
-        if rule.match_file(below) or (only_folders and rule.match_file(below + "/")):
-            return rule.include
-    return None
+def _is_for(folder: str, rule: GitIgnoreSpecPattern, only_folders: bool) -> bool:
+    matches = rule.match_file(folder) or (only_folders and rule.match_file(folder + "/"))
+    return bool(matches)
 
 
 def _rules_in(folder: str, names: set[str], skip: Skip) -> Iterator[_Rules]:

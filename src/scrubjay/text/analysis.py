@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -278,6 +278,16 @@ def _stemmer(algorithm: str) -> Any:
     import Stemmer
 
     return Stemmer.Stemmer(algorithm)
+
+
+def splice(text: str, places: Iterable[tuple[int, int, str]]) -> str:
+    """Return a text with other text at these places, given in order as start, stop and text."""
+    parts: list[str] = []
+    end = 0
+    for start, stop, other in places:
+        parts += (text[end:start], other)
+        end = stop
+    return "".join((*parts, text[end:]))
 
 
 def is_valid_unicode(text: str) -> bool:

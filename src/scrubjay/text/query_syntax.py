@@ -12,19 +12,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from scrubjay.text.analysis import (
-    STOP_WORDS,
-    fold,
-    is_unspaced,
-    query_tokens,
-    stem,
-    stemmer_for,
-    unspaced_runs,
-    whole_and_parts,
-    without_stop_words,
-    word_tokens,
-    words,
-)
+from scrubjay.text import analysis
+from scrubjay.text.analysis import STOP_WORDS, fold, is_unspaced, splice, whole_and_parts, words
 from scrubjay.text.languages import detect, stop_words
 from scrubjay.types import Term
 
@@ -92,25 +81,16 @@ def parse_query(
     """
     language, stemmers = _languages(query, held)
     operators = list(operators_in(query))
-    if operators and len(words(_without_operators(query, operators))) > _MAX_WORDS_BESIDE_PHRASE:
+    beside = _rewritten(query, operators, lambda _: " ") if operators else ""
+    if len(words(beside)) > _MAX_WORDS_BESIDE_PHRASE:
         bind = [kind for kind in bind if kind != "phrase"]
-    plain: list[str] = []
-    positive: list[str] = []
-    required: list[re.Match[str]] = []
-    excluded: list[re.Match[str]] = []
-    end = 0
-    for operator in operators:
-        between, text = query[end : operator.start()], f" {operator_text(operator)} "
-        binds = operator_kind(operator) in bind
-        plain.append(between if operator["minus"] or binds else between + text)
-        positive.append(between if operator["minus"] else between + text)
-        if operator["minus"]:
-            excluded.append(operator)
-        elif binds:
-            plain.append(" ")
-            required.append(operator)
-        end = operator.end()
-    rest, meaning = "".join((*plain, query[end:])), "".join((*positive, query[end:])).strip()
+    excluded = [operator for operator in operators if operator["minus"]]
+    positive = [operator for operator in operators if not operator["minus"]]
+    required = [operator for operator in positive if operator_kind(operator) in bind]
+    texts = {operator: f" {operator_text(operator)} " for operator in positive}
+    meaning = _rewritten(query, operators, lambda operator: texts.get(operator, "")).strip()
+    texts |= dict.fromkeys(required, " ")
+    rest = _rewritten(query, operators, lambda operator: texts.get(operator, ""))
     lacks, lack_count = _limited(
         _unique(excluded), lambda operator: _excluding(operator, stemmers.binding), most
     )
@@ -125,7 +105,7 @@ def parse_query(
     if holds:  # a phrase is enough; no other word is needed
         scoring = [word for word in scoring if fold(word) not in stops]
     else:
-        scoring = without_stop_words(scoring, stops)
+        scoring = analysis.without_stop_words(scoring, stops)
     terms, term_count = _limited(scoring, lambda word: _word_terms(word, stemmers), most)
     wanted = max(term_count, hold_count, lack_count)
     return ParsedQuery(terms, holds, lacks, meaning, language, wanted, literal)
@@ -154,10 +134,10 @@ def folded_stop_words(language: str) -> frozenset[str]:
     return frozenset(map(fold, stop_words(language)))
 
 
-def _without_operators(query: str, operators: list[re.Match[str]]) -> str:
-    ends = [0, *(operator.end() for operator in operators)]
-    starts = [*(operator.start() for operator in operators), len(query)]
-    return " ".join(query[end:start] for end, start in zip(ends, starts, strict=True))
+def _rewritten(
+    query: str, operators: Iterable[re.Match[str]], text_for: Callable[[re.Match[str]], str]
+) -> str:
+    return splice(query, ((*operator.span(), text_for(operator)) for operator in operators))
 
 
 def _unique(operators: Iterable[re.Match[str]]) -> Iterable[re.Match[str]]:
@@ -188,8 +168,8 @@ def _languages(query: str, held: Sequence[str]) -> tuple[str, _Stemmers]:
     if all(language in ("", "en") for language in held):
         return "", _Stemmers(("english",), (), ("english",))
     language = detect(query, {*filter(None, held), "en"})
-    every = {stemmer_for(one) for one in held}
-    scoring = {stemmer_for(one) for one in (language, *([""] if "" in held else []))}
+    every = {analysis.stemmer_for(one) for one in held}
+    scoring = {analysis.stemmer_for(one) for one in (language, *([""] if "" in held else []))}
     if not language:
         scoring = every
     return language, _Stemmers(
@@ -200,7 +180,7 @@ def _languages(query: str, held: Sequence[str]) -> tuple[str, _Stemmers]:
 def _word_terms(word: str, stemmers: _Stemmers) -> list[Term]:
     """Return the terms of a word; its parts and other languages' forms count if it is found nowhere."""
     if is_unspaced(word):
-        tokens = dict.fromkeys(query_tokens(word, _LATIN_BESIDE_UNSPACED))
+        tokens = dict.fromkeys(analysis.query_tokens(word, _LATIN_BESIDE_UNSPACED))
         return [Term(((token,),)) for token in tokens]
     word = word[:_MAX_WORD_CHARS]
     wholes: dict[tuple[str, ...], None] = {}
@@ -243,11 +223,15 @@ def _phrase_terms(phrase: str, stemmers: Sequence[str]) -> list[Term]:
     for unspaced, group in groupby(words(phrase), is_unspaced):
         if unspaced:
             for word in group:
-                by_stemmer = ([run for _, run in unspaced_runs(word, one)] for one in stemmers)
+                by_stemmer = (
+                    [run for _, run in analysis.unspaced_runs(word, one)] for one in stemmers
+                )
                 runs.extend(zip(*by_stemmer, strict=True))
         else:
             run = list(group)
-            runs.append([[t for word in run for t in word_tokens(word, one)] for one in stemmers])
+            runs.append(
+                [[t for word in run for t in analysis.word_tokens(word, one)] for one in stemmers]
+            )
     terms = (Term(tuple(dict.fromkeys(tuple(form) for form in run if form))) for run in runs)
     return [term for term in terms if term.any_of]
 
@@ -266,7 +250,7 @@ def _prefix_terms(prefix: str, stemmers: Sequence[str]) -> list[Term]:
         for stemmer in stemmers
         for ending in ("", *_ENDINGS)
         # Irish and Indonesian also strip the beginning of a word: nothing is left to compare.
-        if not (stemmed := stem(prefix + ending, stemmer)).startswith(folded)
+        if not (stemmed := analysis.stem(prefix + ending, stemmer)).startswith(folded)
         and stemmed[:2] == folded[:2]
     }
     return [Term(((f"{folded}*",), *((one,) for one in sorted(others))))]

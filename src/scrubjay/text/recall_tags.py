@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
+from scrubjay.text.analysis import splice
 from scrubjay.times import format_span
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from scrubjay.types import Hit
+from scrubjay.types import Hit
 
 _NAME = "recalled"
 # The attributes do not matter: agents write down what they saw as they remember it.
@@ -75,14 +72,15 @@ def recalled_spans(text: str) -> list[tuple[int, int]]:
 
 def without_recalled(text: str) -> str:
     spans = recalled_spans(text)
-    return _replace(text, spans, lambda _: " ").strip() if spans else text
+    return splice(text, ((*span, " ") for span in spans)).strip() if spans else text
 
 
 def blank_recalled(text: str) -> str:
     """Return a text of the same length with blanks for its recalled parts, so that positions still hold."""
     if _NAME not in text.lower():
         return text
-    return _replace(text, recalled_spans(text), lambda length: " " * length)
+    spans = recalled_spans(text)
+    return splice(text, ((start, stop, " " * (stop - start)) for start, stop in spans))
 
 
 def format_hits(hits: Iterable[Hit], most_chars: int | None = None) -> str:
@@ -147,15 +145,6 @@ def _with_turns(hit: Hit, text: str) -> str:
     return _TURN_SEPARATOR.join(turn for turn in turns if turn.strip() and not turn.endswith(":"))
 
 
-def _replace(text: str, spans: list[tuple[int, int]], blank: Callable[[int], str]) -> str:
-    parts: list[str] = []
-    end = 0
-    for start, stop in spans:
-        parts += (text[end:start], blank(stop - start))
-        end = stop
-    return "".join((*parts, text[end:]))
-
-
 def _escaped(value: str) -> str:
     for sign, entity in (("&", "&amp;"), ('"', "&quot;"), ("<", "&lt;"), (">", "&gt;")):
         value = value.replace(sign, entity)
@@ -202,11 +191,9 @@ def _without_lookalikes(text: str) -> str:
         return text
     # Positions in the folded text differ from those in the text.
     ends = list(accumulate(len(one.translate(_FOLDS)) for one in text))
-    spans = [
-        (bisect_right(ends, tag.start()), bisect_right(ends, tag.end("bracket") - 1) + 1)
-        for tag in tags
-    ]
-    return _replace(text, spans, lambda _: "(")
+    starts_and_ends = ((tag.start(), tag.end("bracket") - 1) for tag in tags)
+    places = ((bisect_right(ends, a), bisect_right(ends, z) + 1, "(") for a, z in starts_and_ends)
+    return splice(text, places)
 
 
 # The names of these functions in `scrubjay.recalled`, the module's name in earlier versions.

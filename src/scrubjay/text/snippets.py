@@ -6,15 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from unicodedata import normalize
 
-from scrubjay.text.analysis import (
-    MAX_TOKEN_CHARS,
-    is_unspaced,
-    make_tokens,
-    stemmer_for,
-    word_pattern,
-    word_tokens,
-    words,
-)
+from scrubjay.text import analysis
+from scrubjay.text.analysis import is_unspaced, splice, word_pattern
 
 
 class TermMatcher:
@@ -23,15 +16,15 @@ class TermMatcher:
     def __init__(self, terms: tuple[str, ...], language: str = "") -> None:
         self._tokens = {term for term in terms if not term.endswith("*")}
         self._prefixes = tuple(term[:-1] for term in terms if term.endswith("*"))
-        self._stemmer = stemmer_for(language)
+        self._stemmer = analysis.stemmer_for(language)
 
     def __bool__(self) -> bool:
         return bool(self._tokens or self._prefixes)
 
     def terms_in(self, word: str) -> set[str]:
         # Sentences without spaces and blobs do not come again, so they are not cached.
-        is_cached = len(word) <= MAX_TOKEN_CHARS and not is_unspaced(word)
-        tokens = (word_tokens if is_cached else make_tokens)(word, self._stemmer)
+        is_cached = len(word) <= analysis.MAX_TOKEN_CHARS and not is_unspaced(word)
+        tokens = (analysis.word_tokens if is_cached else analysis.make_tokens)(word, self._stemmer)
         begun = (one for one in self._prefixes if any(token.startswith(one) for token in tokens))
         return self._tokens.intersection(tokens).union(begun)
 
@@ -74,12 +67,8 @@ class TermMatcher:
 def highlight(
     text: str, terms: tuple[str, ...], before: str, after: str, language: str = ""
 ) -> str:
-    parts: list[str] = []
-    end = 0
-    for start, stop, _ in TermMatcher(terms, language).places(text):
-        parts += (text[end:start], before, text[start:stop], after)
-        end = stop
-    return "".join((*parts, text[end:]))
+    places = TermMatcher(terms, language).places(text)
+    return splice(text, ((at, end, f"{before}{text[at:end]}{after}") for at, end, _ in places))
 
 
 def count_matches(texts: Sequence[str], terms: tuple[str, ...], language: str = "") -> list[int]:
@@ -87,7 +76,7 @@ def count_matches(texts: Sequence[str], terms: tuple[str, ...], language: str = 
     if not matcher:
         return [0] * len(texts)
     # A long document repeats its words: each is matched once.
-    distinct = [set(words(text)) for text in texts]
+    distinct = [set(analysis.words(text)) for text in texts]
     matching = {
         word: found for word in set().union(*distinct) if (found := matcher.terms_in(word))
     }

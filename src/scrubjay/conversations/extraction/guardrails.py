@@ -19,18 +19,8 @@ from scrubjay.conversations.extraction import (
     Turn,
 )
 from scrubjay.conversations.extraction.prompt import own_words
-from scrubjay.text.analysis import (
-    STOP_WORDS,
-    fold,
-    fold_text,
-    normalize,
-    query_tokens,
-    stemmer_for,
-    tokens,
-    valid_unicode,
-    without_stop_words,
-    words,
-)
+from scrubjay.text import analysis
+from scrubjay.text.analysis import fold, query_tokens, stemmer_for, without_stop_words, words
 from scrubjay.text.languages import detect, stop_words
 from scrubjay.text.recall_tags import recalled_spans, without_recalled
 
@@ -68,7 +58,7 @@ def check_facts(
         if turn is None:
             rejected.append(Rejected(0, "it names a turn that it was not asked about"))
             continue
-        text = normalize(valid_unicode(proposed.text))
+        text = analysis.normalize(analysis.valid_unicode(proposed.text))
         place = find_quote(proposed.quote, turn.text)
         replaced = known_texts.get(proposed.id, "")
         sources = [*spoken, replaced]
@@ -136,7 +126,7 @@ class _Vocabulary:
 
     @cached_property
     def stems(self) -> set[str]:
-        return set(tokens(self._text, self._language))
+        return set(analysis.tokens(self._text, self._language))
 
     def has(self, word: str) -> bool:
         """True for a word in this form or another: Katzen for Katze, Müllers for Müller."""
@@ -158,18 +148,14 @@ class _Vocabulary:
 
 def _unfit(text: str) -> str:
     """Return why a text cannot be a fact of any turn, or ""."""
-    if len(words(text)) < 2 and not _is_unspaced(text):
+    is_unspaced = len(text) > 1 and not text.isascii() and words(text)
+    if len(words(text)) < 2 and not is_unspaced:
         return "the fact is empty"
     if len(text) > MOST_FACT_CHARS:
         return f"the fact has more than {MOST_FACT_CHARS} characters"
-    if any(fold_text(text) in own for own in own_words()):
+    if any(analysis.fold_text(text) in own for own in own_words()):
         return "the fact repeats the prompt"
     return ""
-
-
-def _is_unspaced(text: str) -> bool:
-    """True for a text of more than one character in a script without spaces between words."""
-    return len(text) > 1 and not text.isascii() and bool(words(text))
 
 
 def _translated(text: str, spoken: str) -> str:
@@ -225,4 +211,4 @@ def _plain_words(text: str) -> frozenset[str]:
 
 def _function_words(language: str) -> frozenset[str]:
     """Return the stop words of a language, folded; English ones count in any language."""
-    return STOP_WORDS | frozenset(map(fold, stop_words(language)))
+    return analysis.STOP_WORDS | frozenset(map(fold, stop_words(language)))

@@ -29,31 +29,23 @@ from scrubjay.text.validation import MAX_NAME_CHARS
 MOST_ANSWER_CHARS = 200_000
 _NUMBER = re.compile(r"\D{0,8}(\d{1,9})\D?")
 _NAMES = {"text": ("text", "fact"), "quote": ("quote", "span"), "id": ("id", "replaces")}
-_FACT_FIELDS = ("turn", "quote", "text", "action", "id")
 _FENCE = "~~~"
-SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "facts": {
-            "type": "array",
-            "maxItems": MOST_FACTS,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "turn": {"type": "integer"},
-                    "quote": {"type": "string"},
-                    "text": {"type": "string", "maxLength": MOST_FACT_CHARS},
-                    "action": {"type": "string", "enum": list(ACTIONS)},
-                    "id": {"type": "string"},
-                },
-                "required": list(_FACT_FIELDS),
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["facts"],
-    "additionalProperties": False,
-}
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    rest = {"required": required, "additionalProperties": False}
+    return {"type": "object", "properties": properties, **rest}
+
+
+_FACT: Final = _object(
+    turn={"type": "integer"},
+    quote={"type": "string"},
+    text={"type": "string", "maxLength": MOST_FACT_CHARS},
+    action={"type": "string", "enum": list(ACTIONS)},
+    id={"type": "string"},
+)
+SCHEMA: Final = _object(facts={"type": "array", "maxItems": MOST_FACTS, "items": _FACT})
 
 _TASK = """\
 You read a conversation and write down the facts in it that will still matter in later conversations:
@@ -144,7 +136,7 @@ def prompt_for(
     while any(fence in part for part in (conversation, listed, people)):
         fence += "~"  # so that no speaker can end the quotation they are in
     fact = (1, example.quote, example.fact, "supersede", "k7")
-    answer = {"facts": [dict(zip(_FACT_FIELDS, fact, strict=True))]}
+    answer = {"facts": [dict(zip(_FACT["required"], fact, strict=True))]}
     numbers = ", ".join(str(turn.number) for turn in turns)
     return "\n".join(
         (
