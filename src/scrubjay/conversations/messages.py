@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.storage.sql.messages import SqlMessages
 from scrubjay.text.validation import check_text, did_you_mean
 from scrubjay.times import from_timestamp, parse
 from scrubjay.types import TEXT_PARTS, Memory
-
-if TYPE_CHECKING:
-    from scrubjay.storage.sql.messages import SqlMessages
 
 Message = Mapping[str, Any] | tuple[str, str]
 

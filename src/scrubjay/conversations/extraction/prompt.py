@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from scrubjay.conversations import extraction
 from scrubjay.conversations.extraction import (
     ACTIONS,
-    MOST_FACT_CHARS,
     MOST_FACTS,
-    MOST_TURN_CHARS,
     Answer,
     KnownFact,
     ProposedFact,
@@ -41,7 +40,7 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
 _FACT: Final = _object(
     turn={"type": "integer"},
     quote={"type": "string"},
-    text={"type": "string", "maxLength": MOST_FACT_CHARS},
+    text={"type": "string", "maxLength": extraction.MOST_FACT_CHARS},
     action={"type": "string", "enum": list(ACTIONS)},
     id={"type": "string"},
 )
@@ -157,7 +156,7 @@ def prompt_for(
 def _line(turn: Turn) -> str:
     """Return a turn on one line: a line break in it could start another speaker's line."""
     text = " ".join(without_recalled(valid_unicode(turn.text)).split())
-    return f"[{turn.number}] {turn.role}: {text[:MOST_TURN_CHARS]}"
+    return f"[{turn.number}] {turn.role}: {text[: extraction.MOST_TURN_CHARS]}"
 
 
 def _people(owner: str, agent: str) -> str:

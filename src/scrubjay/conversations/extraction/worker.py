@@ -5,13 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from scrubjay.conversations.extraction.run import Extraction
 from scrubjay.errors import ScrubjayError
 from scrubjay.runtime.worker import Worker
-
-if TYPE_CHECKING:
-    from scrubjay.conversations.extraction.run import Extraction
 
 log = logging.getLogger(__name__)
 

@@ -67,14 +67,13 @@ def _of_year(context: Context, expression: Expression, make: _InYear) -> Span | 
 
 
 def _iso(expression: Expression, context: Context) -> Span | None:
-    unit, begins = expression.values[0] or ("", context.now)
+    if expression.values[0] is None:
+        return None
+    unit, begins = expression.values[0]
     if unit in ("day", "month"):
         return unit_at(unit, begins.date())
-    if not unit:
-        return None
     begins = begins.replace(microsecond=0)
-    length = timedelta(minutes=1) if unit == "minute" else timedelta(seconds=1)
-    return Span(begins, begins + length)
+    return Span(begins, begins + timedelta(**{f"{unit}s": 1}))
 
 
 def _of_days(context: Context, make: _InYear, year: int | None) -> Span | None:

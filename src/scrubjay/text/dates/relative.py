@@ -219,18 +219,13 @@ def _is_just_now(expression: Expression, context: Context) -> bool:
 
 
 def _recent(expression: Expression, context: Context) -> Span | None:
-    if expression.has("6"):
-        return _earlier(expression, context)
-    if expression.get("l") == "today":
-        return Span(days(context.today).begins, context.closing)
-    # "Recently" is not a window: of ten questions with it, one had its answer in the last two weeks.
-    return None
-
-
-def _earlier(expression: Expression, context: Context) -> Span | None:
+    this_day = Span(days(context.today).begins, context.closing)
+    if not expression.has("6"):
+        # "Recently" is not a window: of ten questions with it, one had its answer in the last two weeks.
+        return this_day if expression.get("l") == "today" else None
     if expression.has("R"):
-        day = days(context.today + expression.get("R") * DAY)
-        return Span(day.begins, context.closing) if expression.get("R") == 0 else day
+        steps = expression.get("R")
+        return days(context.today + steps * DAY) if steps else this_day
     if expression.has("T"):
         if expression.get("wUa") in ("minute", "hour", "weekend", "fortnight"):
             return None
@@ -241,7 +236,7 @@ def _earlier(expression: Expression, context: Context) -> Span | None:
     before = context.before[-1] if context.before else ""
     if not is_said or before in ("the", "an", "much", "no") or before.endswith("s"):
         return None
-    return Span(days(context.today).begins, context.closing)
+    return this_day
 
 
 # By the names of their forms.
