@@ -8,9 +8,11 @@ from argparse import Namespace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from scrubjay.surfaces.cli.session import open_store, settings_of
+from scrubjay.surfaces.cli.common import open_store, settings_of
 from scrubjay.surfaces.cli.vectors import embed_pending
+from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render import results as render
+from scrubjay.surfaces.render.facts import plural
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
 from scrubjay.text.analysis import terms, tokens
 from scrubjay.types import Results
@@ -57,11 +59,11 @@ def _run(db: str, args: Namespace, screen: Screen) -> int:
             }
             for sample in SAMPLES
         )
-        say(f"Stored {render.plural(len(SAMPLES), 'memory')} of an invented team.")
+        say(f"Stored {plural(len(SAMPLES), 'memory')} of an invented team.")
         if args.docs:
             read = store.ingest(args.docs, collection="docs")
             count = read.added + read.updated + read.unchanged
-            say(f"Read {render.plural(count, 'document')} in {one_line(args.docs)}.")
+            say(f"Read {plural(count, 'document')} in {one_line(args.docs)}.")
         embed_pending(store, settings_of(args))
         searches = [
             (question, store.search(question.text, profile="default", limit=_LIMIT))
@@ -69,10 +71,8 @@ def _run(db: str, args: Namespace, screen: Screen) -> int:
         ]
     wrong = [question for question, found in searches if not _is_right(question, found)]
     if args.json:
-        from scrubjay.surfaces.render.json import dumps
-
-        shapes = [_shape(question, found) for question, found in searches]
-        out(dumps({"ok": not wrong, "memories": len(SAMPLES), "questions": shapes}))
+        questions = [_shape(question, found) for question, found in searches]
+        out(shapes.dumps({"ok": not wrong, "memories": len(SAMPLES), "questions": questions}))
     for question, found in searches:
         say(f"\n{screen.bold('? ' + question.text)}   {screen.dim(question.shows)}\n")
         say(render.results(found, screen, explain=True))
@@ -91,14 +91,12 @@ def _is_right(question: Question, found: Results) -> bool:
 
 
 def _shape(question: Question, found: Results) -> dict[str, Any]:
-    from scrubjay.surfaces.render.json import results
-
     return {
         "question": question.text,
         "shows": question.shows,
         "expected": question.answer,
         "passed": _is_right(question, found),
-        "results": results(found, mode="default", explain=True, full=False),
+        "results": shapes.results(found, mode="default", explain=True, full=False),
     }
 
 

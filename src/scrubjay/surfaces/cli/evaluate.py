@@ -7,6 +7,7 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from scrubjay.errors import InvalidInput
@@ -15,18 +16,13 @@ from scrubjay.ops.eval.run import Answers, Asked, Measured, against, check_limit
 from scrubjay.ops.eval.run import evaluate as measure
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
-from scrubjay.surfaces.cli.session import (
-    FAILED,
-    open_store,
-    parse_overrides,
-    profile_of,
-    settings_of,
-    warn,
-)
+from scrubjay.surfaces.cli import common
+from scrubjay.surfaces.cli.common import open_store, warn
 from scrubjay.surfaces.cli.vectors import embed_pending, fetch_model, fetch_reranker
+from scrubjay.surfaces.render.facts import plural
+from scrubjay.surfaces.render.json import dumps
 from scrubjay.surfaces.render.layout import cut
-from scrubjay.surfaces.render.results import plural
-from scrubjay.surfaces.render.tables import with_head
+from scrubjay.surfaces.render.reports import with_head
 from scrubjay.surfaces.render.terminal import Screen, one_line, out
 
 _QUERY_COLUMNS = 60
@@ -35,11 +31,11 @@ _MOST_MISSING = 5
 
 
 def evaluate(args: Namespace, screen: Screen) -> int:
-    settings = settings_of(args)
+    settings = common.settings_of(args)
     names = args.profiles or [settings.profile]
-    overrides = parse_overrides(args.sets)
+    overrides = common.parse_overrides(args.sets)
     # A typing error is reported before anything is read or downloaded.
-    profiles = [profile_of(name, overrides) for name in names]
+    profiles = [common.profile_of(name, overrides) for name in names]
     for name in names:
         check_limit(args.limit, name)
     if args.at_least is not None and not 0 <= args.at_least <= 1:
@@ -53,24 +49,15 @@ def evaluate(args: Namespace, screen: Screen) -> int:
         if any(profile.uses("cross_encoder") for profile in profiles):
             fetch_reranker(settings)
         answers = Answers(store, questions)
+        ask = partial(measure, store, questions, answers=answers, limit=args.limit)
         measured = []
         for name in names:
             with ProgressBar(f"measuring {name}") as bar:
-                measured.append(
-                    measure(
-                        store,
-                        questions,
-                        name,
-                        answers=answers,
-                        limit=args.limit,
-                        overrides=overrides,
-                        progress=bar,
-                    )
-                )
+                measured.append(ask(name, overrides=overrides, progress=bar))
     _show(measured, answers.missing, args, screen)
     low = [one for one in measured if args.at_least is not None and one.ndcg < args.at_least]
     warn(f"{one.profile} has {one.ndcg:.4f}, which is less than {args.at_least:g}" for one in low)
-    return FAILED if low else 0
+    return common.FAILED if low else 0
 
 
 @contextmanager
@@ -104,8 +91,6 @@ def _show(
 ) -> None:
     first = measured[0]
     if args.json:
-        from scrubjay.surfaces.render.json import dumps
-
         profiles = [_shape(one, first) for one in measured]
         shape = {"questions": len(first.asked), "limit": args.limit, "missing": list(missing)}
         out(dumps({**shape, "profiles": profiles}))

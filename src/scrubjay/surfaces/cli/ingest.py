@@ -6,22 +6,21 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
 
 from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.runtime.command_hints import to_type
+from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
-from scrubjay.surfaces.cli.session import open_store, settings_of
+from scrubjay.surfaces.cli.common import open_store, settings_of
 from scrubjay.surfaces.cli.vectors import make_vectors
-from scrubjay.surfaces.render.results import plural
+from scrubjay.surfaces.render import json as shapes
+from scrubjay.surfaces.render.facts import counted, plural
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, out, path_line
+from scrubjay.types.reports import Ingested
 
-if TYPE_CHECKING:
-    from scrubjay.types.reports import Ingested
-
-    Batch = tuple[str | None, Ingested]
-    """A path that was named, or None for everything ingested before, and its report."""
+Batch = tuple[str | None, Ingested]
+"""A path that was named, or None for everything ingested before, and its report."""
 
 _MOST_SHOWN = 10  # of each kind: a folder of photos must not fill the screen
 _FEW_FOLDERS = 3
@@ -68,8 +67,6 @@ def _read(
     args: Namespace,
     on_change: Callable[[Ingested], None] | None = None,
 ) -> Ingested:
-    from scrubjay.runtime.progress import ProgressBar
-
     with ProgressBar("reading") as bar:
         return store.ingest(
             path,
@@ -93,10 +90,9 @@ class _Report:
 
     def __call__(self, batches: Sequence[Batch], left: int | None) -> None:
         if self._args.json:
-            from scrubjay.surfaces.render.json import dumps, ingested, line
-
-            shape = {"ingested": [ingested(path, done) for path, done in batches], "pending": left}
-            out(line(shape) if self._in_lines else dumps(shape))
+            ingested = [shapes.ingested(path, done) for path, done in batches]
+            shape = {"ingested": ingested, "pending": left}
+            out(shapes.line(shape) if self._in_lines else shapes.dumps(shape))
         else:
             for path, done in batches:
                 name = self.label if path is None else path_line(path)
@@ -116,7 +112,7 @@ def counts(done: Ingested) -> str:
         (len(done.skipped), "skipped"),
         (len(done.failed), "failed"),
     ]
-    return ", ".join(f"{count:,} {what}" for count, what in parts if count) or "nothing to read"
+    return counted(parts) or "nothing to read"
 
 
 def left_out(done: Ingested, screen: Screen, db: str | None) -> list[str]:

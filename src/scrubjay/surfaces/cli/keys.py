@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 from scrubjay import config
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.runtime.command_hints import to_type
-from scrubjay.surfaces.cli.session import NOTHING_FOUND, open_store
+from scrubjay.surfaces.cli.common import NOTHING_FOUND, open_store
 from scrubjay.surfaces.render import facts
-from scrubjay.surfaces.render.tables import with_head
+from scrubjay.surfaces.render.json import dumps, plain
+from scrubjay.surfaces.render.reports import with_head
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
 from scrubjay.types.key_scopes import READ
 
@@ -43,16 +44,15 @@ def _create(keys: Access, args: Namespace, screen: Screen) -> int:
         expires=args.expires,
     )
     if args.json:
-        _print_json("created", [made.token], secret=made.secret)
-        return 0
+        return _print_json("created", [made.token], secret=made.secret)
     out(made.secret)
     sys.stdout.flush()  # before the lines about it
     its = made.token
     about = [
         ("may", " and ".join(its.scopes)),
         ("in the store of tenant", its.tenant or ""),
-        ("as", "" if its.user is None else one_line(its.user)),
-        ("until", "" if its.expires_at is None else facts.stamp(its.expires_at, facts.here())),
+        ("as", one_line(its.user or "")),
+        ("until", facts.stamp(its.expires_at, facts.here())),
     ]
     text = ", ".join(f"{name} {value}" for name, value in about if value)
     err(f"scrubjay: created the API key {one_line(its.name)}: {text}")
@@ -96,9 +96,8 @@ def _still_required(args: Namespace) -> str:
 def _open(keys: Access, args: Namespace, screen: Screen) -> int:
     keys.open_door()
     if args.json:
-        _print_json("opened", [])
-    else:
-        out(f"{screen.green('opened')}: on loopback a server requires no API key")
+        return _print_json("opened", [])
+    out(f"{screen.green('opened')}: on loopback a server requires no API key")
     return 0
 
 
@@ -119,25 +118,21 @@ def _list(keys: Access, args: Namespace, screen: Screen) -> int:
 
 
 def _row(found: Token, now: datetime) -> tuple[str, ...]:
-    def when(at: datetime | None, never: str) -> str:
-        return never if at is None else facts.stamp(at, now)
-
-    ends = when(found.expires_at, "never")
+    expired = found.expires_at is not None and found.expires_at <= now
     return (
         one_line(found.name),
         ", ".join(found.scopes),
         found.tenant or "-",
         one_line(found.user or "-"),
-        when(found.created_at, "-"),
-        when(found.last_used_at, "never"),
-        f"{ends} (expired)" if found.expires_at and found.expires_at <= now else ends,
+        facts.stamp(found.created_at, now) or "-",
+        facts.stamp(found.last_used_at, now) or "never",
+        (facts.stamp(found.expires_at, now) or "never") + (" (expired)" if expired else ""),
     )
 
 
-def _print_json(done: str, keys: Sequence[Token], **more: str) -> None:
-    from scrubjay.surfaces.render.json import dumps, plain
-
+def _print_json(done: str, keys: Sequence[Token], **more: str) -> int:
     out(dumps({"done": done, "tokens": plain(keys), **more}))
+    return 0
 
 
 _ACTIONS = {"create": _create, "list": _list, "revoke": _revoke, "open": _open}

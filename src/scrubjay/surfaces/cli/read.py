@@ -8,55 +8,46 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.store import Store
-from scrubjay.surfaces.cli.session import (
-    NOTHING_FOUND,
-    filters_of,
-    open_store,
-    resolve_ids,
-    warn,
-    warn_missing,
-)
+from scrubjay.surfaces.cli import common
+from scrubjay.surfaces.cli.common import NOTHING_FOUND, open_store
+from scrubjay.surfaces.render import facts, markdown
+from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render import memories as render
-from scrubjay.surfaces.render.layout import pad, width
+from scrubjay.surfaces.render.layout import pad, table
 from scrubjay.surfaces.render.terminal import Screen, one_line, out, path_line
 from scrubjay.types import Memories, Memory
+from scrubjay.types.reports import Covered
 
 if TYPE_CHECKING:
-    from scrubjay.types.reports import Covered
     from scrubjay.write.fields import Change
 
 _LIMIT = 50
 
 
 def get(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.render.json import dumps, got
-
     if args.json and args.md:
         raise InvalidInput("--json and --md are two forms of output; choose one")
     with open_store(args.db, args.user, tiers=args.tiers) as store:
-        ids, missing = resolve_ids(store, args.ids)
+        ids, missing = common.resolve_ids(store, args.ids)
         found = store.get_many([*ids, *missing])
         if args.around is not None:
             found = _with_messages_around(store, found, args.around)
-        history = {
-            memory.id: changes for memory in found if (changes := _history(store, memory.id))
-        }
+        changes = {memory.id: _history(store, memory.id) for memory in found}
+        history = {id_: changed for id_, changed in changes.items() if changed}
     tier = found.tiers.get
     if args.json:
-        out(dumps(got(found, history)))
+        out(shapes.dumps(shapes.got(found, history)))
     elif args.md and found:
-        from scrubjay.surfaces.render import markdown
-
         out("\n\n".join(markdown.memory(memory, tier=tier(memory.id)) for memory in found))
     elif found:
         rule = "\n\n" + screen.dim("─" * screen.width) + "\n\n"
         texts = (
-            render.memory(memory, screen, history=history.get(memory.id, ()), tier=tier(memory.id))
+            render.memory(memory, screen, history=changes[memory.id], tier=tier(memory.id))
             for memory in found
         )
         out(rule.join(texts))
-    warn_missing(found.missing)
-    warn(found.unasked)
+    common.warn_missing(found.missing)
+    common.warn(found.unasked)
     return NOTHING_FOUND if found.missing else 0
 
 
@@ -74,52 +65,41 @@ def _history(store: Store, id_: str) -> Sequence[Change]:
     try:
         return store.history(id_)
     except StoreError as damaged:  # the memory itself could be read
-        warn([str(damaged)])
+        common.warn([str(damaged)])
         return ()
 
 
 def ls(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.render.json import dumps, listed
-
     if args.coverage:
         return _coverage(args, screen)
     if args.state:
         raise InvalidInput("--state goes with --coverage: scrubjay ls --coverage --state failed")
+    limit = _LIMIT if args.limit is None else args.limit
     with open_store(args.db, args.user) as store:
-        found = store.ls(
-            limit=_LIMIT if args.limit is None else args.limit,
-            offset=args.offset,
-            **filters_of(args),
-        )
+        found = store.ls(limit=limit, offset=args.offset, **common.options_of(args))
     if args.json:
-        out(dumps(listed(found)))
+        out(shapes.dumps(shapes.listed(found)))
     else:
         out(render.memories(found, screen) if found else "No memory matches.")
     return 0 if found else NOTHING_FOUND
 
 
 def _coverage(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.render.json import counts, coverage, dumps, in_order
-
     for option, value in (("--type", args.types), ("--topic", args.topics)):
         if value:
             raise InvalidInput(f"{option} does not go with --coverage, which lists files")
     if args.offset < 0 or (args.limit is not None and args.limit < 1):
         raise InvalidInput(f"limit is {args.limit} and offset {args.offset}; at least 1 and 0")
+    where = {name: getattr(args, name) for name in ("state", "collection", "namespace")}
     with open_store(args.db, args.user) as store:
-        files = store.coverage(
-            state=args.state, collection=args.collection, namespace=args.namespace
-        )
+        files = shapes.in_order(store.coverage(**where))
         any_file = bool(files) or bool(store.coverage())
-    files = in_order(files)
     shown = files[args.offset : None if args.limit is None else args.offset + args.limit]
     if args.json:
-        out(dumps(coverage(files, shown)))
+        out(shapes.dumps(shapes.coverage(files, shown)))
     elif files:
-        summary = ", ".join(
-            f"{count:,} {state}" for state, count in counts(files).items() if count
-        )
-        out("\n".join([*(_file_line(file, screen) for file in shown), screen.dim(summary)]))
+        counts = facts.counted((n, state) for state, n in shapes.counts(files).items())
+        out("\n".join([*(_file_line(file, screen) for file in shown), screen.dim(counts)]))
     elif any_file:
         out("No ingested file matches.")
     else:
@@ -128,19 +108,16 @@ def _coverage(args: Namespace, screen: Screen) -> int:
 
 
 def _file_line(file: Covered, screen: Screen) -> str:
-    from scrubjay.surfaces.render.facts import relative
-
     paint = {"failed": screen.red, "skipped": screen.yellow}.get(file.state, screen.green)
     about = one_line(file.reason)
     if file.state == "indexed":  # of a file with many memories, the first id and the count
         first, *others = file.ids or ("",)
         about = screen.dim(one_line(first) + (f" and {len(others):,} more" if others else ""))
-    return f"{paint(pad(file.state, 7))}  {path_line(relative(file.path))}  {about}".rstrip()
+    path = path_line(facts.relative(file.path))
+    return f"{paint(pad(file.state, 7))}  {path}  {about}".rstrip()
 
 
 def link(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.render.json import dumps, linked
-
     if args.other is None and args.unlink:
         raise InvalidInput("--unlink takes two memories: scrubjay link --unlink ID OTHER")
     if args.other is not None and args.show:
@@ -155,7 +132,7 @@ def link(args: Namespace, screen: Screen) -> int:
         else:
             store.link(start, end, strength=args.strength, kind=args.kind or "related")
     if args.json:
-        out(dumps(linked(start, end, "unlinked" if args.unlink else "linked")))
+        out(shapes.dumps(shapes.linked(start, end, "unlinked" if args.unlink else "linked")))
     else:
         words = screen.green("no longer linked with" if args.unlink else "linked with")
         out(f"{one_line(start)} {words} {one_line(end)}")
@@ -163,20 +140,19 @@ def link(args: Namespace, screen: Screen) -> int:
 
 
 def _show_links(store: Store, start: str, args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.render.json import dumps, neighbors
-
-    shape = neighbors(store, start, depth=args.depth)
+    shape = shapes.neighbors(store, start, depth=args.depth)
     near = shape["neighbors"]
     if args.json:
-        out(dumps(shape))
+        out(shapes.dumps(shape))
     elif not near:
         out(f"Nothing is linked with {one_line(start)}.")
     else:
         known = {memory.id: memory for memory in store.get_many([one["id"] for one in near])}
         shown = [one for one in near if one["id"] in known]
-        kinds = [", ".join(map(one_line, one["kinds"])) for one in shown]
-        column = max(map(width, kinds), default=0)
         lines = render.memories([known[one["id"]] for one in shown], screen).split("\n")
-        for one, kind, line in zip(shown, kinds, lines, strict=True):
-            out(f"{one['score']:.2f}  {pad(kind, column)}  {line}")
+        rows = [
+            (f"{one['score']:.2f}", ", ".join(map(one_line, one["kinds"])), line)
+            for one, line in zip(shown, lines, strict=False)
+        ]
+        out("\n".join(table(rows)))
     return 0 if near else NOTHING_FOUND

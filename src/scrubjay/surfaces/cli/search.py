@@ -1,4 +1,4 @@
-"""`search`, `vsearch`, `query`, `landscape` and `profiles`."""
+"""`search`, `vsearch`, `query` and `landscape`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.profiles import Profile
-from scrubjay.surfaces.cli.session import (
-    NOTHING_FOUND,
-    filters_of,
-    open_store,
-    parse_overrides,
-    profile_of,
-    settings_of,
-    text_of,
-    warn,
-)
-from scrubjay.surfaces.render.terminal import Screen, clean, one_line, out
+from scrubjay.store import Store
+from scrubjay.surfaces.cli import common
+from scrubjay.surfaces.cli.common import open_store, profile_of, text_of
+from scrubjay.surfaces.render import facts
+from scrubjay.surfaces.render.terminal import Screen, clean, out
+from scrubjay.surfaces.verbs.params import FILTER_NAMES
 from scrubjay.types import Results
 
+_Overrides = Mapping[str, Any] | None
 _MODES = {"search": "keyword", "vsearch": "vector"}
 _MODE_FLAGS = ("fast", "thorough", "deep", "scan")
 
@@ -29,10 +25,10 @@ def search(args: Namespace, screen: Screen) -> int:
     flags = (flag for flag in _MODE_FLAGS if getattr(args, flag))
     mode: str | None = _MODES.get(args.command) or args.mode or next(flags, None)
     _check_form(args, mode)
-    settings = settings_of(args)
+    settings = common.settings_of(args)
     # `search` and `vsearch` are modes of the default profile; a configured profile has other modes.
     profile = args.profile or ("default" if args.command in _MODES else settings.profile)
-    overrides = parse_overrides(args.sets)
+    overrides = common.parse_overrides(args.sets)
     if _lacks_mode(args, profile, mode):
         overrides, mode = _keyword_only(args, profile, overrides), None
     overrides = _without_stages(args, profile, mode, overrides)
@@ -51,15 +47,13 @@ def search(args: Namespace, screen: Screen) -> int:
             profile=profile,
             mode=mode,
             limit=args.limit,
-            tags=getattr(args, "tags", None),
-            domain=getattr(args, "domain", None),
             min_score=args.min_score,
             weights=weights,
             overrides=overrides,
-            **filters_of(args),
+            **common.options_of(args, ("tags", "domain", *FILTER_NAMES)),
         )
     _show(found, _MODES.get(args.command) or mode or "default", args, screen)
-    return 0 if len(found) else NOTHING_FOUND
+    return 0 if len(found) else common.NOTHING_FOUND
 
 
 def _weighed(chosen: Profile, typed: str | None) -> tuple[str | dict[str, float] | None, Profile]:
@@ -80,11 +74,9 @@ def _lacks_mode(args: Namespace, profile: str, mode: str | None) -> bool:
     return profile in names() and f"{profile}:{mode}" not in names()
 
 
-def _keyword_only(
-    args: Namespace, profile: str, overrides: Mapping[str, Any] | None
-) -> Mapping[str, Any] | None:
+def _keyword_only(args: Namespace, profile: str, overrides: _Overrides) -> _Overrides:
     """Return overrides with which a profile searches by keyword alone, without embedding the query."""
-    known = profile_of(profile, None)
+    known = profile_of(profile)
     if args.command == "vsearch" or not known.uses("keyword"):
         way = "meaning" if args.command == "vsearch" else "keyword"
         raise InvalidInput(
@@ -95,13 +87,13 @@ def _keyword_only(
 
 
 def _without_stages(
-    args: Namespace, profile: str, mode: str | None, overrides: Mapping[str, Any] | None
-) -> Mapping[str, Any] | None:
+    args: Namespace, profile: str, mode: str | None, overrides: _Overrides
+) -> _Overrides:
     """Return overrides without the stages of `--no-expand` and `--no-rerank`, if the mode has them."""
     stages = [stage for stage in ("expand", "rerank") if getattr(args, f"no_{stage}", False)]
     if not stages:
         return overrides
-    known = profile_of(profile, None, mode=mode)
+    known = profile_of(profile, mode=mode)
     return {**(overrides or {}), **{stage: False for stage in stages if known.uses(stage)}}
 
 
@@ -122,12 +114,9 @@ def _show(found: Results, mode: str, args: Namespace, screen: Screen) -> None:
 
         out(dumps(results(found, mode=mode, explain=args.explain, full=args.full)))
     elif args.files:
-        from scrubjay.surfaces.render.facts import file_lines
-        from scrubjay.surfaces.render.results import lacks
-
-        for line in file_lines(found):
+        for line in facts.file_lines(found):
             out(line)
-        warn(lacks(found, args.db))
+        common.warn(facts.lacks(found, args.db))
     elif args.md:
         from scrubjay.surfaces.render import markdown
 
@@ -141,62 +130,28 @@ def _show(found: Results, mode: str, args: Namespace, screen: Screen) -> None:
 def landscape(args: Namespace, screen: Screen) -> int:
     from scrubjay.surfaces.render.json import dumps, plain
 
-    if args.question:
-        return _on_question(args)
     with open_store(args.db, args.user) as store:
-        seen = store.landscape(tokens=args.tokens, namespace=args.namespace)
-    # Without colours: it is meant to be pasted.
-    out(dumps(plain(seen)) if args.json else clean(seen.text))
-    return 0 if seen.memories else NOTHING_FOUND
+        if args.question:
+            shape = _on_question(store, args)
+        else:
+            shape = plain(store.landscape(tokens=args.tokens, namespace=args.namespace))
+    if args.json:
+        out(dumps(shape))
+    elif shape["text"]:
+        out(clean(shape["text"]))  # without colours: it is meant to be pasted
+    common.warn(shape.get("degraded", ()))
+    return 0 if shape["ids" if args.question else "memories"] else common.NOTHING_FOUND
 
 
-def _on_question(args: Namespace) -> int:
+def _on_question(store: Store, args: Namespace) -> dict[str, Any]:
     from scrubjay.insight.landscape import check_tokens
     from scrubjay.surfaces.context import question_context
 
     check_tokens(args.tokens)
-    settings = settings_of(args)
-    with open_store(args.db, args.user) as store:
-        if profile_of(settings.profile, None).uses("embed_query"):
-            from scrubjay.surfaces.cli.vectors import fetch_model
+    settings = common.settings_of(args)
+    if profile_of(settings.profile).uses("embed_query"):
+        from scrubjay.surfaces.cli.vectors import fetch_model
 
-            fetch_model(settings)  # the results report what is missing
-        where = {} if args.namespace is None else {"namespace": args.namespace}
-        shape = question_context(store, text_of(args.question), args.tokens, where)
-    if args.json:
-        from scrubjay.surfaces.render.json import dumps
-
-        out(dumps(shape))
-    elif shape["text"]:
-        out(clean(shape["text"]))
-    warn(shape["degraded"])
-    return 0 if shape["ids"] else NOTHING_FOUND
-
-
-def profiles(args: Namespace, screen: Screen) -> int:
-    from scrubjay.search.profiles import get, names
-    from scrubjay.surfaces.render.json import dumps
-    from scrubjay.surfaces.render.json import profiles as shape
-    from scrubjay.surfaces.render.layout import indent, table
-
-    if args.name is None and args.sets:
-        raise InvalidInput("--set changes one profile: scrubjay profiles NAME --set rrf.k=30")
-    if args.name is None:
-        known, configured = [get(name) for name in names()], settings_of(args).profile
-        rows = [
-            ("*" if profile.name == configured else " ", profile.name, one_line(profile.summary))
-            for profile in known
-        ]
-        hint = screen.dim("* is configured; stages and numbers of one: scrubjay profiles NAME")
-        out(dumps(shape(known)) if args.json else "\n".join((*table(rows), hint)))
-        return 0
-    profile = profile_of(args.name, parse_overrides(args.sets))
-    if args.json:
-        out(dumps(shape([profile])))
-        return 0
-    stages = "\n".join(indent(str(part), screen.width, 2) for part in profile.stages)
-    out(f"{screen.bold(profile.name)}  {one_line(profile.summary)}\n{stages}")
-    if profile.settings:
-        out(screen.dim("settings by name, for --set as well:"))
-        out("\n".join(table([("", *setting) for setting in profile.settings.items()])))
-    return 0
+        fetch_model(settings)  # the results report what is missing
+    where = {} if args.namespace is None else {"namespace": args.namespace}
+    return question_context(store, text_of(args.question), args.tokens, where)

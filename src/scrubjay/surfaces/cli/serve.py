@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def serve(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.cli.session import settings_of
+    from scrubjay.surfaces.cli.common import settings_of
     from scrubjay.surfaces.http.settings import server_settings
 
     # A tenant that is typed chooses the store that is served. API keys are where `key` stores them: in

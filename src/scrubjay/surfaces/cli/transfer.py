@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from shlex import quote
+from typing import TextIO
 
+from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.runtime.progress import ProgressBar
-from scrubjay.surfaces.cli.session import (
-    FAILED,
-    NOTHING_FOUND,
-    filters_of,
-    open_store,
-    settings_of,
-)
+from scrubjay.store import Store
+from scrubjay.surfaces.cli.common import FAILED, NOTHING_FOUND, open_store, options_of, settings_of
+from scrubjay.surfaces.cli.vectors import make_vectors
+from scrubjay.surfaces.render.facts import counted, plural, size
 from scrubjay.surfaces.render.json import dumps, plain, reasons
-from scrubjay.surfaces.render.results import plural, size
-from scrubjay.surfaces.render.terminal import one_line, out, path_line
-from scrubjay.text.urls import FALKORDB, POSTGRES, QDRANT, is_server_url, parse_server_url
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Iterable, Sequence
-
-    from scrubjay.config import Settings
-    from scrubjay.store import Store
-    from scrubjay.surfaces.render.terminal import Screen
-    from scrubjay.text.urls import ServerKind
-    from scrubjay.types.reports import Exported, Imported, Moved, Reindexed
+from scrubjay.surfaces.render.reports import behind
+from scrubjay.surfaces.render.terminal import Screen, one_line, out, path_line
+from scrubjay.text import urls
+from scrubjay.types.reports import Exported, Imported, Moved, Reindexed
 
 _MOST_SHOWN = 20  # of each kind; --json lists all
 
 
 def export(args: Namespace, screen: Screen) -> int:
-    import io
-    import json
-
     if args.prune and args.md is None:
         raise InvalidInput("--prune goes with --md: it deletes Markdown files of removed entries")
     place = args.md or (None if args.jsonl == "-" else args.jsonl)
@@ -52,18 +43,17 @@ def export(args: Namespace, screen: Screen) -> int:
     elif place:
         counts = [(done.written, "written"), (done.unchanged, "unchanged")]
         counts += [(done.removed, "removed"), (len(done.kept), "kept")]
-        entries, files = plural(done.entries, "entry"), _counts(counts)
+        entries, files = plural(done.entries, "entry"), counted(counts)
         what = f"{entries}: {files}" if args.md is not None and files else entries
-        out(
-            "\n".join((f"{screen.bold(path_line(place))}  {what}", *_named(done.kept, screen.red)))
-        )
+        head = f"{screen.bold(path_line(place))}  {what}"
+        out("\n".join((head, *_named(done.kept, screen.red))))
     if done.kept:
         return FAILED
     return 0 if done.entries else NOTHING_FOUND
 
 
-def _export(store: Store, args: Namespace, place: str | None, stream: Any) -> Exported:
-    how = filters_of(args)
+def _export(store: Store, args: Namespace, place: str | None, stream: TextIO) -> Exported:
+    how = options_of(args)
     # Lines that go to the same terminal would be mixed with a progress bar.
     if place is None and (args.json or sys.stdout.isatty()):
         return store.export_jsonl(stream, **how)
@@ -76,21 +66,15 @@ def _export(store: Store, args: Namespace, place: str | None, stream: Any) -> Ex
         return store.export_md(args.md, force=args.force, prune=args.prune, **how)
 
 
-def _counts(counts: Iterable[tuple[int, str]]) -> str:
-    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
-
-
-def _named(files: Sequence[tuple[str, str]], paint: Any) -> list[str]:
+def _named(files: Sequence[tuple[str, str]], paint: Callable[[str], str]) -> list[str]:
     shown = [f"  {paint(path_line(path))}: {one_line(why)}" for path, why in files[:_MOST_SHOWN]]
     more = len(files) - len(shown)
     return [*shown, f"  … and {plural(more, 'other')}: --json lists all"] if more else shown
 
 
 def import_(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.cli.vectors import make_vectors
     from scrubjay.write.import_export.import_entries import checked_sources
 
-    settings = settings_of(args)
     stdin = getattr(sys.stdin, "buffer", sys.stdin)  # as bytes: one bad line must not end it
     sources = [stdin if path == "-" else path for path in args.paths]
     checked_sources(sources)  # before a store is created for nothing
@@ -103,7 +87,9 @@ def import_(args: Namespace, screen: Screen) -> int:
                 dry_run=args.dry_run,
                 progress=lambda count, total, _: bar(count, total),
             )
-        left = None if args.dry_run else make_vectors(store, settings, later=args.no_embed)
+        left = (
+            None if args.dry_run else make_vectors(store, settings_of(args), later=args.no_embed)
+        )
     if args.json:
         shape = reasons(plain(done), "failed", "notes")
         out(dumps({**shape, "dry_run": args.dry_run, "pending": left}))
@@ -123,7 +109,7 @@ def _store_to_import(args: Namespace) -> Store:
 
 def _imported(done: Imported, dry_run: bool, screen: Screen) -> list[str]:
     counts = [(done.added, "new"), (done.changed, "changed"), (done.unchanged, "unchanged")]
-    text = _counts([*counts, (len(done.failed), "failed")]) or "nothing there"
+    text = counted([*counts, (len(done.failed), "failed")]) or "nothing there"
     head = f"{screen.bold('would import' if dry_run else 'imported')}  {text}"
     return [head, *_named(done.failed, screen.red), *_named(done.notes, screen.yellow)]
 
@@ -131,9 +117,8 @@ def _imported(done: Imported, dry_run: bool, screen: Screen) -> list[str]:
 def backup(args: Namespace, screen: Screen) -> int:
     with open_store(args.db, args.user, embed=False) as store, ProgressBar("copying") as bar:
         done = store.backup(args.path, force=args.force, progress=bar)
-    contents = f"{plural(done.memories, 'memory')}, {size(done.bytes)}"
-    text = f"{screen.bold(path_line(done.path))}  {contents}"
-    out(dumps(plain(done)) if args.json else text)
+    path, memories = screen.bold(path_line(done.path)), plural(done.memories, "memory")
+    out(dumps(plain(done)) if args.json else f"{path}  {memories}, {size(done.bytes)}")
     return 0
 
 
@@ -145,8 +130,6 @@ def reindex(args: Namespace, screen: Screen) -> int:
 
 
 def _reindexed(done: Reindexed, what: str | None, screen: Screen) -> str:
-    from scrubjay.surfaces.render.reports import behind
-
     if not done.done:
         note = one_line(done.note) if done.note else "its data is deleted"
         return f"the replica of {what} receives no more changes; {note}"
@@ -177,24 +160,20 @@ def move(args: Namespace, screen: Screen) -> int:
 
 
 def _moved(done: Moved, command: str, screen: Screen) -> list[str]:
-    from shlex import quote
-
+    source, target = path_line(done.source), path_line(done.target)
     lines = [
-        f"{screen.bold(f'{command}d')}  {path_line(done.source)} → {path_line(done.target)}",
+        f"{screen.bold(f'{command}d')}  {source} → {target}",
         f"  {plural(done.memories, 'memory')}: {done.rows:,} rows in {done.tables} tables are the"
         f" same by count and hash, {done.searches:,} searches found the same",
     ]
     if done.aside is None:
-        lines.append(
-            f"  {path_line(done.source)} was kept, as a copy: what is added there stays there"
-        )
+        lines.append(f"  {source} was kept, as a copy: what is added there stays there")
     else:
         remove = f'DROP SCHEMA "{done.aside}" CASCADE'  # of Postgres
         if command == "promote":
             remove = f"{'del' if os.name == 'nt' else 'rm'} {quote(done.aside)}"
-        lines.append(
-            f"  the old store is {path_line(done.aside)} now; to delete it: {path_line(remove)}"
-        )
+        aside = path_line(done.aside)
+        lines.append(f"  the old store is {aside} now; to delete it: {path_line(remove)}")
     lines += (
         f"  {replica}: {plural(count, 'memory')} on the server"
         for replica, count in done.servers.items()
@@ -209,28 +188,20 @@ def _moved(done: Moved, command: str, screen: Screen) -> list[str]:
 
 def _new_settings(settings: Settings) -> list[str]:
     """Return how to name the moved store, as options and in the settings, without passwords."""
-    from json import dumps as quoted
-    from shlex import quote
-
-    here = settings.db
-    if not is_server_url(here):
-        here = os.path.abspath(os.path.expanduser(here))
-    places = {
-        "db": _shown(here, POSTGRES),
-        "vectors": _shown(settings.vectors, QDRANT),
-        "graph": _shown(settings.graph, FALKORDB),
-        "tenant": settings.tenant,
-    }
-    named = {name: path_line(place) for name, place in places.items() if place is not None}
+    kinds = {"db": urls.POSTGRES, "vectors": urls.QDRANT, "graph": urls.FALKORDB}
+    named: dict[str, str] = {}
+    for name in (*kinds, "tenant"):
+        place = getattr(settings, name)
+        if place is not None and urls.is_server_url(place):
+            place = urls.parse_server_url(place, kinds[name], "").shown
+        elif name == "db":
+            place = os.path.abspath(os.path.expanduser(place))
+        if place is not None:
+            named[name] = path_line(place)
     options = " ".join(f"--{name} {quote(place)}" for name, place in named.items())
+    lines = [f"{name} = {json.dumps(place, ensure_ascii=False)}" for name, place in named.items()]
     return [
         f"  from now on: {options}",
         "  or in scrubjay.toml:",
-        *(f"    {name} = {quoted(place, ensure_ascii=False)}" for name, place in named.items()),
+        *(f"    {one}" for one in lines),
     ]
-
-
-def _shown(place: str | None, kind: ServerKind) -> str | None:
-    if place is None or not is_server_url(place):
-        return place
-    return parse_server_url(place, kind, "").shown

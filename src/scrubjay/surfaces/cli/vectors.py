@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.runtime.command_hints import to_fetch, to_type
-from scrubjay.surfaces.cli.session import warn
+from scrubjay.surfaces.cli.common import warn
 from scrubjay.surfaces.render.terminal import err, one_line
 
 if TYPE_CHECKING:

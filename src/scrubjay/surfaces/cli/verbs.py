@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrubjay.errors import NotFound
 from scrubjay.store import Store
+from scrubjay.surfaces.cli import common
 from scrubjay.surfaces.cli.parser import dest
-from scrubjay.surfaces.cli.session import (
-    NOTHING_FOUND,
-    USAGE,
-    confirmed,
-    open_store,
-    profile_of,
-    settings_of,
-    warn,
-)
-from scrubjay.surfaces.render import tables
+from scrubjay.surfaces.render import facts, reports
+from scrubjay.surfaces.render.json import dumps
+from scrubjay.surfaces.render.layout import table
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
-
-if TYPE_CHECKING:
-    from scrubjay.types.reports import Collection
-
-    Check = Callable[[Store, Namespace, dict[str, Any]], Any]
+from scrubjay.surfaces.verbs.feedback import Feedback
+from scrubjay.surfaces.verbs.share import Collections
+from scrubjay.types.reports import Collection
 
 _MOST_NAMES = 3
 _LEARNING_PROFILE = "vault"
@@ -34,7 +26,7 @@ def run(args: Namespace, screen: Screen) -> int:
     verb = args.verb
     given = {param.name: getattr(args, dest(param)) for param in verb.params}
     check = _CHECKS.get(verb.name)
-    with open_store(
+    with common.open_store(
         args.db,
         args.user,
         embed=args.record.embed,
@@ -48,16 +40,14 @@ def run(args: Namespace, screen: Screen) -> int:
         if verb.name == "publish":
             store.pending()
         if args.json:
-            from scrubjay.surfaces.render.json import dumps
-
             out(dumps(verb.json(result)))
         elif refused is None:
-            getattr(tables, verb.name)(result, args, screen, store)
-    warn(getattr(result, "unasked", ()) if verb.name != "weights" else ())
+            out(getattr(reports, verb.name)(result, args, screen, store))
+    common.warn(getattr(result, "unasked", ()) if verb.name != "weights" else ())
     if refused is not None:
         err("scrubjay: nothing was removed; to remove it add: --yes")
-        return USAGE
-    return 0 if verb.found is None or verb.found(result) else NOTHING_FOUND
+        return common.USAGE
+    return 0 if verb.found is None or verb.found(result) else common.NOTHING_FOUND
 
 
 def _existing(store: Store, args: Namespace, given: dict[str, Any]) -> None:
@@ -65,32 +55,27 @@ def _existing(store: Store, args: Namespace, given: dict[str, Any]) -> None:
 
 
 def _confirm_removal(store: Store, args: Namespace, given: dict[str, Any]) -> Any:
-    from scrubjay.surfaces.render.results import plural
-    from scrubjay.surfaces.verbs.share import Collections
-
     collection = _collection_named(store, given["name"])
     if not args.json:
-        err("\n".join(tables.collection_rows([collection])))
-    count = plural(collection.memories, "memory")
-    if confirmed(args, f"Remove {one_line(collection.name)} with {count} for good?"):
+        err("\n".join(table(reports.collection_rows([collection]))))
+    count = facts.plural(collection.memories, "memory")
+    if common.confirmed(args, f"Remove {one_line(collection.name)} with {count} for good?"):
         return None
     return Collections(store.collections(), "kept")
 
 
 def _confirm_reset(store: Store, args: Namespace, given: dict[str, Any]) -> Any:
-    from scrubjay.surfaces.verbs.feedback import Feedback
-
     refused = Feedback([], "nothing", 0)
-    return None if confirmed(args, "Remove all feedback for good?") else refused
+    return None if common.confirmed(args, "Remove all feedback for good?") else refused
 
 
 def _default_profile(store: Store, args: Namespace, given: dict[str, Any]) -> None:
     """Choose the profile whose weights are shown: the configured one if it learns, else vault."""
     if args.profile:
-        given["profile"] = profile_of(args.profile, None).name
+        given["profile"] = common.profile_of(args.profile).name
         return
-    configured = settings_of(args).profile
-    learns = profile_of(configured, None).uses("signals")
+    configured = common.settings_of(args).profile
+    learns = common.profile_of(configured).uses("signals")
     given["profile"] = configured if learns else _LEARNING_PROFILE
 
 
@@ -106,7 +91,7 @@ def _collection_named(store: Store, name: str) -> Collection:
 
 
 # Before the verb: check or complete the parameters, or return the result of a refusal.
-_CHECKS: dict[str, Check] = {
+_CHECKS: dict[str, Callable[[Store, Namespace, dict[str, Any]], Any]] = {
     "rename_collection": _existing,
     "remove_collection": _confirm_removal,
     "reset_feedback": _confirm_reset,

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from json import loads
+from typing import Any
 
 from scrubjay.errors import InvalidInput
+from scrubjay.runtime.command_hints import to_type
+from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
-from scrubjay.surfaces.cli.session import (
-    NOTHING_FOUND,
-    USAGE,
-    confirmed,
-    open_store,
-    resolve_ids,
-    settings_of,
-    text_of,
-    warn,
-    warn_missing,
-)
+from scrubjay.surfaces.cli import common
+from scrubjay.surfaces.cli.common import open_store, text_of
 from scrubjay.surfaces.cli.vectors import make_vectors
 from scrubjay.surfaces.render import facts
+from scrubjay.surfaces.render import json as shapes
+from scrubjay.surfaces.render.memories import memories
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
+from scrubjay.surfaces.verbs.write import Marked, marked_json
 from scrubjay.types import Messages
-
-if TYPE_CHECKING:
-    from scrubjay.types.reports import Extracted
+from scrubjay.types.reports import Extracted
 
 # Endings of files that `ingest` reads and that people name without a folder. No .js: "Node.js" is a name.
 _ENDINGS = (
@@ -50,17 +46,13 @@ def add(args: Namespace, screen: Screen) -> int:
         raise InvalidInput(
             f"there is no file or folder {args.text[0]}; --text stores the words themselves"
         )
-    settings = settings_of(args)
+    given = {name: getattr(args, name) for name in _ADD_FIELDS.split()}
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
-        given = {name: getattr(args, name) for name in _ADD_FIELDS.split()}
         stored = store.add_many([{"text": text_of(args.text), **given}])
-        (memory,) = stored
-        left = make_vectors(store, settings, later=args.no_embed)
-        why = store.why_unembedded()
+        left, why = _embed(store, args)
+    (memory,) = stored
     if args.json:
-        from scrubjay.surfaces.render.json import added, dumps
-
-        out(dumps(added(memory, left, why, stored.known)))
+        out(shapes.dumps(shapes.added(memory, left, why, stored.known)))
         return 0
     place = facts.place(memory)
     place = f" {one_line(place)}, which you share" if place else ""
@@ -68,6 +60,12 @@ def add(args: Namespace, screen: Screen) -> int:
     done = screen.green(before if stored.known else "stored")
     out(f"{done} {one_line(memory.id)}{place}  {screen.dim(_findable(left))}")
     return 0
+
+
+def _embed(store: Store, args: Namespace) -> tuple[int | None, str]:
+    """Return how many chunks are not embedded, or None if that is left for later; and why."""
+    left = make_vectors(store, common.settings_of(args), later=args.no_embed)
+    return left, store.why_unembedded()
 
 
 def _findable(left: int | None) -> str:
@@ -95,22 +93,16 @@ def _looks_like_a_path(word: str) -> bool:
 
 def update(args: Namespace, screen: Screen) -> int:
     changes = _changes(args)
-    settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed) as store:
         id_ = store.resolve(args.id)
         if args.add_topics is not None:
             topics = changes.get("topics", store.get(id_).topics)
             changes["topics"] = [*topics, *args.add_topics]
         memory = store.update(id_, **changes)
-        left = make_vectors(store, settings, later=args.no_embed)
-        why = store.why_unembedded()
+        left, why = _embed(store, args)
     if args.json:
-        from scrubjay.surfaces.render.json import added, dumps
-
-        out(dumps(added(memory, left, why)))
+        out(shapes.dumps(shapes.added(memory, left, why)))
     else:
-        from scrubjay.surfaces.render.memories import memories
-
         out(memories([memory], screen, ends=True))
     return 0
 
@@ -134,20 +126,16 @@ def _changes(args: Namespace) -> dict[str, Any]:
 
 def say(args: Namespace, screen: Screen) -> int:
     messages = _messages(args)
-    settings = settings_of(args)
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
         stored = store.add_messages(
             messages, session=args.session, owner=args.owner, agent=args.agent
         )
-        left = make_vectors(store, settings, later=args.no_embed)
-        why = store.why_unembedded()
+        left, why = _embed(store, args)
     if args.json:
-        from scrubjay.surfaces.render import json
-
-        out(json.dumps(json.messages(stored, left, why)))
+        out(shapes.dumps(shapes.messages(stored, left, why)))
     else:
         out(_stored_messages(stored, left, screen))
-    warn(stored.warnings)
+    common.warn(stored.warnings)
     return 0
 
 
@@ -180,70 +168,57 @@ def _with_options(message: object, args: Namespace) -> object:
 
 
 def _parse_messages(text: str) -> list[Any]:
-    import json
+    """Return the messages of a JSON list, of one object, or of JSON lines.
 
+    If the first line is no JSON, the error is that of the whole text.
+    """
     try:
-        whole = json.loads(text)
+        whole = loads(text)
+        return whole if isinstance(whole, list) else [whole]
     except (ValueError, RecursionError) as error:
-        return _parse_lines(text, error)
-    return whole if isinstance(whole, list) else [whole]
-
-
-def _parse_lines(text: str, broken: Exception) -> list[Any]:
-    """Return the messages of JSON lines; if the first line is none, the error is that of the whole."""
-    import json
-
+        broken = error
     messages: list[Any] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            message = json.loads(line)
+            message = loads(line)
         except (ValueError, RecursionError) as error:
-            at = number if messages else getattr(broken, "lineno", number)
-            why = error if messages else broken
-            raise InvalidInput(
-                f"line {at} of standard input is no JSON ({why}); {_JSON_MESSAGES}; nothing was stored"
-            ) from error
+            if messages:
+                raise _wrong(number, f"no JSON ({error})") from error
+            raise _wrong(getattr(broken, "lineno", number), f"no JSON ({broken})") from error
         if not isinstance(message, dict):
-            raise InvalidInput(
-                f"line {number} of standard input is no message; {_JSON_MESSAGES}; nothing was stored"
-            )
+            raise _wrong(number, "no message")
         messages.append(message)
     return messages
 
 
-def done(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.verbs.write import Marked, marked_json
+def _wrong(line: int, what: str) -> InvalidInput:
+    text = f"line {line} of standard input is {what}; {_JSON_MESSAGES}; nothing was stored"
+    return InvalidInput(text)
 
+
+def done(args: Namespace, screen: Screen) -> int:
     with open_store(args.db, args.user) as store:
-        ids, missing = resolve_ids(store, args.ids)
+        ids, missing = common.resolve_ids(store, args.ids)
         mark = store.done if args.command == "done" else store.undone
         before = store.get_many(ids)
         marked = Marked(before, [mark(memory.id) for memory in before])
     marked = marked._replace(missing=[*missing, *before.missing])
     if args.json:
-        from scrubjay.surfaces.render.json import dumps
-
-        out(dumps(marked_json(marked)))
+        out(shapes.dumps(marked_json(marked)))
     elif marked.after:
-        from scrubjay.surfaces.render.memories import memories
-
         out(memories([*marked.after], screen))
-    warn_missing(marked.missing)
-    return NOTHING_FOUND if marked.missing else 0
+    common.warn_missing(marked.missing)
+    return common.NOTHING_FOUND if marked.missing else 0
 
 
 def forget(args: Namespace, screen: Screen) -> int:
     """Delete memories by id, by a query, or of a session; ids need no confirmation off a terminal."""
-    from scrubjay.surfaces.render.json import dumps, forgotten
-    from scrubjay.surfaces.render.memories import memories
-    from scrubjay.surfaces.render.results import plural
-
     if bool(args.ids) + (args.query is not None) + (args.session is not None) != 1:
         raise InvalidInput("give the memories to forget: either ids, --query, or --session")
     with open_store(args.db, args.user) as store:
-        ids, missing = resolve_ids(store, args.ids) if args.ids else (_matches(store, args), [])
+        ids, missing = _matches(store, args)
         found = store.get_many(ids)
         extracted = store.only_of([memory.id for memory in found])
         if found and not args.json:
@@ -252,39 +227,38 @@ def forget(args: Namespace, screen: Screen) -> int:
         count = store.forget([memory.id for memory in found]) if agreed else 0
     missing = [*missing, *found.missing]
     if args.json:
-        out(dumps(forgotten(found, extracted, missing, count, done=agreed)))
+        out(shapes.dumps(shapes.forgotten(found, extracted, missing, count, done=agreed)))
     elif agreed:
         source = "it" if count == 1 else "them"
-        more = (
-            f" and {plural(len(extracted), 'fact')} extracted from {source}" if extracted else ""
-        )
-        out(f"{screen.green('forgot')} {plural(count, 'memory')}{more}")
+        more = f" and {facts.plural(len(extracted), 'fact')} extracted from {source}"
+        forgot = f"{screen.green('forgot')} {facts.plural(count, 'memory')}"
+        out(forgot + more if extracted else forgot)
         if any(memory.type == "document" and memory.source for memory in found):
             err("scrubjay: a file that still exists is ingested again by `scrubjay ingest`;")
             err("scrubjay: name it in a .scrubjayignore to leave it out")
-    warn_missing(missing)
-    if not found:
-        warn([] if missing else ["nothing matches, nothing was forgotten"])
-        return NOTHING_FOUND
-    if not agreed:
+    common.warn_missing(missing)
+    if found and not agreed:
         err("scrubjay: nothing was forgotten; to forget them add: --yes")
-        return USAGE
-    return NOTHING_FOUND if missing else 0
+        return common.USAGE
+    if not found and not missing:
+        err("scrubjay: nothing matches, nothing was forgotten")
+    return 0 if found and not missing else common.NOTHING_FOUND
 
 
 def _agreed(args: Namespace, count: int) -> bool:
-    import sys
-
     if args.ids and (args.json or not sys.stdin.isatty()):
         return True
     what = "this memory" if count == 1 else f"these {count} memories"
-    return confirmed(args, f"Forget {what} for good?")
+    return common.confirmed(args, f"Forget {what} for good?")
 
 
-def _matches(store: Store, args: Namespace) -> list[str]:
+def _matches(store: Store, args: Namespace) -> tuple[list[str], list[str]]:
+    """Return the ids to forget, and given ids that do not exist."""
+    if args.ids:
+        return common.resolve_ids(store, args.ids)
     if args.session is not None:
         found = store.ls(session=args.session, namespace=args.namespace, limit=_MOST_FORGOTTEN)
-        return [memory.id for memory in found]
+        return [memory.id for memory in found], []
     # By keyword only: a search by meaning always finds something, and this deletes what it finds.
     # Expired memories are stored too.
     hits = store.search(
@@ -295,36 +269,26 @@ def _matches(store: Store, args: Namespace) -> list[str]:
         namespace=args.namespace,
         include_expired=True,
     )
-    return [hit.id for hit in hits]
+    return [hit.id for hit in hits], []
 
 
 def extract(args: Namespace, screen: Screen) -> int:
-    from scrubjay.runtime.progress import ProgressBar
-    from scrubjay.surfaces.render.json import dumps, plain
-
     with open_store(args.db, args.user) as store:
         with ProgressBar("extracting") as bar:
             report = store.extract(session=args.session, retry=args.retry, progress=bar)
         if report.added or report.updated or report.superseded:
-            make_vectors(store, settings_of(args), later=False)
-    out(dumps(plain(report)) if args.json else _extracted(report, screen, args.db))
-    if report.outage:
-        warn([report.outage])
+            make_vectors(store, common.settings_of(args), later=False)
+    text = shapes.dumps(shapes.plain(report)) if args.json else _extracted(report, screen, args.db)
+    out(text)
+    common.warn([report.outage] if report.outage else [])
     return int(bool(report.outage or report.failed))
 
 
 def _extracted(report: Extracted, screen: Screen, db: str | None) -> str:
-    from scrubjay.runtime.command_hints import to_type
-    from scrubjay.surfaces.render.results import plural
-
-    counts = (
-        ("added", report.added),
-        ("updated", report.updated),
-        ("superseded", report.superseded),
-        ("known already", report.folded),
-    )
-    changed = ", ".join(f"{count:,} {what}" for what, count in counts if count) or "none"
-    lines = [f"{screen.bold('read')} {plural(report.messages, 'message')}; facts: {changed}"]
+    changes = [(report.added, "added"), (report.updated, "updated")]
+    changes += [(report.superseded, "superseded"), (report.folded, "known already")]
+    read = f"{screen.bold('read')} {facts.plural(report.messages, 'message')}"
+    lines = [f"{read}; facts: {facts.counted(changes) or 'none'}"]
     for title, reasons in (("rejected", report.rejected), ("failed", report.failures)):
         lines += [
             f"  {screen.yellow(title)} {count:,}: {one_line(why)}"
@@ -333,9 +297,9 @@ def _extracted(report: Extracted, screen: Screen, db: str | None) -> str:
     if report.failed:
         lines.append("  Messages that failed are kept as they were said.")
     if report.given_up:
-        given_up = f"{plural(report.given_up, 'message')} given up after repeated failures"
+        given_up = f"{facts.plural(report.given_up, 'message')} given up after repeated failures"
         lines.append(f"  {given_up}; to retry: {to_type('extract --retry', db)}")
     if report.left:
-        left = plural(report.left, "message")
+        left = facts.plural(report.left, "message")
         lines.append(f"  {left} left; to read them: {to_type('extract', db)}")
     return "\n".join(lines)

@@ -1,12 +1,13 @@
-"""Short facts about a memory or a hit, in words: type, age, session, file, validity."""
+"""Short facts in words: counts and sizes; type, age, session, file and validity of a memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render.terminal import one_line, path_line
 from scrubjay.types import SHARED_PREFIX, Hit, Memory, Results
 
@@ -18,6 +19,37 @@ _UNITS = (
     *((31_557_600, "year"), (2_629_800, "month"), (604_800, "week")),
     *((86_400, "day"), (3_600, "hour"), (60, "minute")),
 )
+
+
+def size(count: float) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def plural(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    if noun.endswith("ch"):
+        return f"{count:,} {noun}es"
+    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+
+
+def counted(counts: Iterable[tuple[int, str]]) -> str:
+    """Return counts in words, such as "3 new, 1 failed", without those that are 0."""
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
+
+
+def lacks(found: Results, db: str | None) -> list[str]:
+    """Return what the results lack and why, and the command that reads changed files."""
+    changed = found.counts.get("changed_files", 0)
+    if not changed:
+        return list(found.degraded)
+    since = "since it was indexed" if changed == 1 else "since they were indexed"
+    refresh = f"{plural(changed, 'file')} changed {since}: {to_type('ingest', db)}"
+    return [*found.degraded, refresh]
 
 
 def headline(title: str, text: str) -> str:
@@ -106,8 +138,8 @@ def age(moment: datetime | None, now: datetime) -> str:
         return f"on {moment:%Y-%m-%d}"
     if seconds < 60:
         return "just now"
-    size, unit = next((size, unit) for size, unit in _UNITS if seconds >= size)
-    count = int(seconds // size)
+    unit_s, unit = next(pair for pair in _UNITS if seconds >= pair[0])
+    count = int(seconds // unit_s)
     return f"{count} {unit}{'s' if count > 1 else ''} ago"
 
 

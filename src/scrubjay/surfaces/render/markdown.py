@@ -33,7 +33,7 @@ def results(
     ]
     if not blocks:
         blocks += map(escape, render.nothing(found))
-    blocks += [escape(f"note: {one_line(why)}") for why in render.lacks(found, db)]
+    blocks += [escape(f"note: {one_line(why)}") for why in facts.lacks(found, db)]
     return "\n\n".join(blocks)
 
 

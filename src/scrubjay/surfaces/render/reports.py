@@ -1,37 +1,255 @@
-"""Text of longer reports: the status of a store, the findings of doctor, and work that is waiting."""
+"""Reports as text for a person: results of verbs, the findings of doctor, and work that is waiting.
+
+`cli/verbs.py` calls the function that is named like the verb, with the result, the arguments of the command,
+the screen and the store.
+"""
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from scrubjay.runtime.command_hints import to_fetch, to_type
-from scrubjay.surfaces.render.layout import indent, pad, width
-from scrubjay.surfaces.render.results import plural, size
-from scrubjay.surfaces.render.terminal import Screen, one_line
+from scrubjay.store import Store
+from scrubjay.surfaces.render import facts
+from scrubjay.surfaces.render import memories as memory_lists
+from scrubjay.surfaces.render.facts import plural
+from scrubjay.surfaces.render.layout import bar, cut, indent, pad, table, width
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, path_line
+from scrubjay.surfaces.verbs.feedback import Feedback
+from scrubjay.surfaces.verbs.share import Collections, Members, Published, Topics
+from scrubjay.types import Memories
+from scrubjay.types import reports as types
 
 if TYPE_CHECKING:
     from scrubjay.ops.doctor import Finding
-    from scrubjay.types.reports import ServerState, ShortVectors, Status
 
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
+_COLLECTION_HEAD = ("name", "memories", "documents", "last indexed", "folders", "members")
+_QUERY_COLUMNS = 10  # at least
+_WIDE = 80
+_MOST_HOURS = 24
+_CELLS = 24
 
 
-def waiting(state: Status, db: str | None) -> Iterator[str]:
+def with_head(rows: Sequence[tuple[str, ...]], screen: Screen) -> str:
+    head, *lines = table(rows)
+    return "\n".join((screen.bold(head), *lines))
+
+
+def sessions(found: list[types.Session], args: Namespace, screen: Screen, store: Store) -> str:
+    if not found:
+        return "No session matches; this begins one: scrubjay say TEXT --session NAME"
+    now = facts.here()
+    rows: list[tuple[str, ...]] = [("session", "messages", "first", "last", "owner", "agent")]
+    for session in found:
+        moments = (session.first_at, session.last_at)
+        times = [f"{facts.stamp(at, now)}, {facts.age(at, now)}" for at in moments]
+        people = [one_line(", ".join(names)) for names in (session.owners, session.agents)]
+        rows.append((one_line(session.session), f"{session.messages:,}", *times, *people))
+    return with_head(rows, screen)
+
+
+def expiring(found: Memories, args: Namespace, screen: Screen, store: Store) -> str:
+    if found:
+        hint = screen.dim("to extend one: scrubjay update ID --valid-until DATE")
+        return f"{memory_lists.memories(found, screen, ends=True)}\n{hint}"
+    if args.expired:
+        return "No memory has expired."
+    return f"Nothing expires within {args.within or '30d'}."
+
+
+def topics(result: Topics, args: Namespace, screen: Screen, store: Store) -> str:
+    if not result.topics:
+        return "There is no topic yet; this adds one: scrubjay add TEXT --topic TOPIC"
+    rows = ((one_line(topic), f"{count:,}") for topic, count in result.topics.items())
+    return with_head([("topic", "memories"), *rows], screen)
+
+
+def rename_topic(result: Topics, args: Namespace, screen: Screen, store: Store) -> str:
+    return _renamed(args.old, args.new, result.memories, screen)
+
+
+def _renamed(old: str, new: str, memories: int, screen: Screen) -> str:
+    names = f"{one_line(old)} to {one_line(new)}"
+    return f"{screen.green('renamed')} {names}  {screen.dim(plural(memories, 'memory'))}"
+
+
+def collections(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:
+    if result.collections:
+        return with_head(collection_rows(result.collections), screen)
+    return (
+        "There is no collection yet; this creates one: scrubjay ingest PATH\n"
+        "and this creates one to share: scrubjay collections create NAME"
+    )
+
+
+def collection_rows(known: Sequence[types.Collection]) -> list[tuple[str, ...]]:
+    """Return the rows of a table of collections; the members only if one is shared."""
+    now = datetime.now(UTC)
+    shared = any(collection.shared for collection in known)
+    rows = [
+        (
+            one_line(collection.name),
+            f"{collection.memories:,}",
+            f"{collection.documents:,}",
+            facts.age(collection.indexed_at, now),
+            ", ".join(map(path_line, collection.folders)),
+            ", ".join(f"{one_line(who)} ({role})" for who, role in collection.members.items()),
+        )
+        for collection in known
+    ]
+    return [row if shared else row[:-1] for row in (_COLLECTION_HEAD, *rows)]
+
+
+def create_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:
+    from shlex import quote
+
+    name = args.name.strip()
+    hint = screen.dim(f"invite people with: scrubjay share {quote(name)} NAME")
+    return f"{screen.green('created')} {one_line(name)}\n{hint}"
+
+
+def rename_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:
+    return _renamed(args.name, args.new_name, result.memories, screen)
+
+
+def remove_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:
+    note = screen.dim("the files themselves are kept")
+    return f"{screen.green('removed')} {plural(result.memories, 'memory')}  {note}"
+
+
+def members(result: Members, args: Namespace, screen: Screen, store: Store) -> str:
+    rows = ((one_line(person), role) for person, role in result.members.items())
+    text = with_head([("person", "role"), *rows], screen)
+    done = f"{screen.green(result.done)} {one_line(result.collection)}"
+    return text if result.done == "listed" else f"{done}\n{text}"
+
+
+share = unshare = members
+
+
+def publish(result: Published, args: Namespace, screen: Screen, store: Store) -> str:
+    name = one_line(result.collection)
+    if result.copy is None:
+        return f"{screen.green('unpublished')} {result.id} from {name}"
+    copy = memory_lists.memories([result.copy], screen)
+    return f"{screen.green('published')} {result.id} in {name}\n{copy}"
+
+
+unpublish = publish
+
+
+def feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
+    return f"{screen.green(result.done)} {one_line(args.id)}"
+
+
+def feedbacks(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
+    if not result.feedback:
+        return 'There is no feedback yet; this adds one: scrubjay feedback accepted ID --query "…"'
+    several = any(one.tier for one in result.feedback)
+    # Without the time of day there is more room for the query.
+    when = "%Y-%m-%d" if screen.width < _WIDE else "%Y-%m-%d %H:%M"
+    rows: list[tuple[str, ...]] = [("number", "tier", "when", "action", "memory", "")]
+    for one in result.feedback:
+        tier, at = one_line(one.tier or ""), one.at.strftime(when)
+        rows.append((str(one.number), tier, at, one.action, one_line(one.id), ""))
+    lines = table([row if several else (row[0], *row[2:]) for row in rows])
+    column = max(map(width, lines)) + 2
+    room = max(screen.width - column, _QUERY_COLUMNS)
+    queries = ("query", *(cut(one_line(one.query), room) for one in result.feedback))
+    head, *below = (pad(line, column) + query for line, query in zip(lines, queries, strict=True))
+    return "\n".join((screen.bold(head), *below))
+
+
+def undo_feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
+    (gone,) = result.feedback
+    return f"{screen.green('removed')} {gone.number}: {gone.action} {one_line(gone.id)}"
+
+
+def reset_feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
+    text = f"{screen.green('removed')} {plural(result.total, 'feedback')}"
+    tiers = {tier.name: tier for tier in store.tiers()}
+    if len(tiers) == 1:
+        return text
+    this = args.tier or next(tier.name for tier in tiers.values() if tier.own)
+    others = ", ".join(f"--of {one_line(name)}" for name in tiers if name != this)
+    return f"{text} of tier {one_line(this)}, {one_line(tiers[this].path)}; others: {others}"
+
+
+def freeze_weights(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
+    return f"{screen.green(result.done)}: {result.note}"
+
+
+thaw_weights = freeze_weights
+
+
+def weights(learned: types.Learned, args: Namespace, screen: Screen, store: Store) -> str:
+    for why in learned.unasked:
+        err(f"scrubjay: not counted: {one_line(why)}")
+    if not learned.weights:
+        return f"The profile {learned.profile} has no weights.\n{_learned_from(learned)}"
+    rows = [
+        (name, f"{weight:.3f}", f"{learned.base[name]:.3f}")
+        for name, weight in learned.weights.items()
+    ]
+    text = with_head([("weight", "now", "before learning"), *rows], screen)
+    return f"{text}\n{_learned_from(learned)}"
+
+
+def _learned_from(learned: types.Learned) -> str:
+    if learned.needed is None:
+        return f"profile {learned.profile}, which does not learn from feedback"
+    given = learned.accepted + learned.modified + learned.dismissed
+    rate = "" if learned.rate is None else f" · rate {learned.rate:.3f}"
+    text = (
+        f"profile {learned.profile} · {learned.accepted} accepted, {learned.modified} modified,"
+        f" {learned.dismissed} dismissed{rate} · shift {learned.shift:+.3f}"
+    )
+    if learned.frozen:
+        return f"{text}\nfrozen: they stay as they are until `scrubjay feedback thaw`"
+    if given < learned.needed:
+        more = plural(learned.needed - given, "feedback")
+        return f"{text}\n{more} more until the weights move (from {learned.needed} on)"
+    return text
+
+
+def hits(counted: types.Hits, args: Namespace, screen: Screen, store: Store) -> str:
+    if not counted.searches:
+        return "No search was counted; only profile novamem counts: query TEXT --profile novamem"
+    most = max(counted.tiers.values(), default=0) or 1
+    chart = [
+        (one_line(source), f"{count:,}", bar(count / most, _CELLS))
+        for source, count in counted.tiers.items()
+    ]
+    title = screen.bold(f"{plural(counted.searches, 'search')}, results by source")
+    now, sources = facts.here(), list(counted.tiers)
+    rows = [("hour", "searches", *map(one_line, sources))]
+    for hour in counted.hours[-_MOST_HOURS:]:
+        counts = (f"{hour.tiers.get(source, 0):,}" for source in sources)
+        rows.append((facts.stamp(hour.at, now), f"{hour.searches:,}", *counts))
+    more = len(counted.hours) - _MOST_HOURS
+    hint = [screen.dim(f"… and {more:,} hours before; --json has all")] if more > 0 else []
+    return "\n".join((title, *table(chart), "", with_head(rows, screen), *hint))
+
+
+def waiting(state: types.Status, db: str | None) -> Iterator[str]:
     for server in state.servers:
         if server.behind:
             yield f"{behind(server)}; the next command sends them once it answers"
     if state.unlinked:
-        yield unlinked(state, db)
+        yield _unlinked(state, db)
 
 
-def behind(server: ServerState) -> str:
+def behind(server: types.ServerState) -> str:
     why = f" ({one_line(server.reason)})" if server.reason else ""
     changes = plural(server.behind, "change")
     return f"{server.tier}: {one_line(server.place)} lacks {changes}{why}"
 
 
-def unlinked(state: Status, db: str | None) -> str:
+def _unlinked(state: types.Status, db: str | None) -> str:
     text = f"{plural(state.unlinked, 'memory')} not linked yet"
     if state.pending:
         return f"{text}; links follow the vectors"
@@ -40,11 +258,12 @@ def unlinked(state: Status, db: str | None) -> str:
     return f"{text}; to link them: {to_type('models pull', db)}"
 
 
-def status_text(state: Status, screen: Screen, db: str | None) -> str:
+def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -> str:
     messages = f"{state.messages:,} in {plural(state.sessions, 'session')}"
     contents = f"{plural(state.documents, 'document')}, {plural(state.chunks, 'chunk')}"
+    searches = f"{_counts(state.hits)} in {plural(state.searches, 'search')}"
     rows = [
-        ("store", f"{one_line(state.path)} ({size(state.size_bytes)})"),
+        ("store", f"{one_line(state.path)} ({facts.size(state.size_bytes)})"),
         ("memories", f"{state.memories:,} ({contents})"),
         ("messages", messages if state.messages else ""),
         ("types", _counts(state.types)),
@@ -57,20 +276,19 @@ def status_text(state: Status, screen: Screen, db: str | None) -> str:
         ("generator", one_line(state.generator or "none")),
         ("vectors", _counts(state.models)),
         *(("short", _short(*pair)) for pair in state.short_vectors.items()),
-        ("pending", f"{state.pending:,}{_pending_hint(state, db)}"),
+        ("pending", f"{state.pending:,}{_pending_hint(state, args.db)}"),
         *(("server", _server(server)) for server in state.servers),
         ("failed", f"{state.failed:,}"),
-        ("unlinked", unlinked(state, db) if state.unlinked else ""),
-        ("extraction", _extraction(state, db)),
-        ("hits", f"{_counts(state.hits)} in {plural(state.searches, 'search')}"
-         if state.searches else ""),
-    ]  # fmt: skip
+        ("unlinked", _unlinked(state, args.db) if state.unlinked else ""),
+        ("extraction", _extraction(state, args.db)),
+        ("hits", searches if state.searches else ""),
+    ]
     lines = [f"{screen.bold(pad(name, 11))}  {text}" for name, text in rows if text]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
 
 
-def _pending_hint(state: Status, db: str | None) -> str:
+def _pending_hint(state: types.Status, db: str | None) -> str:
     if not state.pending:
         return ""
     if not state.why_pending:
@@ -80,13 +298,13 @@ def _pending_hint(state: Status, db: str | None) -> str:
     return f"; {why}; to make them: {to_fetch(db)}"
 
 
-def _server(server: ServerState) -> str:
+def _server(server: types.ServerState) -> str:
     if server.behind:
         return behind(server)
     return f"{server.tier} at {one_line(server.place)}, up to date"
 
 
-def _short(model: str, short: ShortVectors) -> str:
+def _short(model: str, short: types.ShortVectors) -> str:
     if short.recall is None:
         return f"{one_line(model)}: none, {one_line(short.why_not)}"
     return (
@@ -96,7 +314,7 @@ def _short(model: str, short: ShortVectors) -> str:
     )
 
 
-def _extraction(state: Status, db: str | None) -> str:
+def _extraction(state: types.Status, db: str | None) -> str:
     """Return what the language model still has to read; nothing without a model or a message."""
     its = state.extraction
     if its.model is None or not state.types.get("message"):
@@ -126,6 +344,5 @@ def findings_text(findings: Sequence[Finding], screen: Screen) -> str:
         lines.append(f"{mark}  {name}  {one_line(finding.detail)}")
         if finding.fix:
             lines.append(f"{' ' * (column + 14)}fix: {finding.fix}")
-    counts = [(state, sum(found.state == state for found in findings)) for state in _MARKS]
-    summary = ", ".join(f"{count} {state}" for state, count in counts if count)
-    return "\n".join((*lines, screen.dim(summary)))
+    counts = ((sum(found.state == state for found in findings), state) for state in _MARKS)
+    return "\n".join((*lines, screen.dim(facts.counted(counts))))

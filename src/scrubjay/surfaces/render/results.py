@@ -46,7 +46,7 @@ def results(
         from scrubjay.surfaces.render.explain import stages
 
         blocks.append(stages(found, screen))
-    notes = [indent(one_line(f"note: {why}"), screen.width, 0) for why in lacks(found, db)]
+    notes = [indent(one_line(f"note: {why}"), screen.width, 0) for why in facts.lacks(found, db)]
     blocks.append("\n".join((screen.dim(_summary(found)), *map(screen.yellow, notes))))
     return "\n\n".join(blocks)
 
@@ -57,16 +57,6 @@ def nothing(found: Results) -> list[str]:
         f"Nothing found for “{cut(one_line(found.query), 60)}”.",
         *(one_line(f"Searched: {what}.") for what in searched),
     ]
-
-
-def lacks(found: Results, db: str | None) -> list[str]:
-    """Return what the results lack and why, and the command that reads changed files."""
-    changed = found.counts.get("changed_files", 0)
-    if not changed:
-        return list(found.degraded)
-    since = "since it was indexed" if changed == 1 else "since they were indexed"
-    refresh = f"{plural(changed, 'file')} changed {since}: {to_type('ingest', db)}"
-    return [*found.degraded, refresh]
 
 
 def number(score: float) -> str:
@@ -86,22 +76,6 @@ def grade(hit: Hit, profile: str) -> str:
 
     word = "unread" if hit.rerank_score is None else band(hit.score)
     return f"{int(round(100 * hit.score, 4)):>3} {word:<{max(map(len, BANDS))}}"
-
-
-def size(count: float) -> str:
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
-
-
-def plural(count: int, noun: str) -> str:
-    if count == 1:
-        return f"1 {noun}"
-    if noun.endswith("ch"):
-        return f"{count:,} {noun}es"
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
 
 
 class _Hits:
@@ -166,7 +140,7 @@ class _Hits:
             facts.section(hit),
             *facts.as_entry(hit),
             "" if facts.mark_of(hit, now) else validity,
-            f"~{plural(hit.token_estimate, 'token')}" if is_brief(found) else "",
+            f"~{facts.plural(hit.token_estimate, 'token')}" if is_brief(found) else "",
             one_line(hit.id),
         ]
 
@@ -205,7 +179,7 @@ def _summary(found: Results) -> str:
         if name not in _NO_LISTS and (count or name not in _WORDED)
     )
     confidence = "" if found.confidence is None else f"confidence {found.confidence:.2f}"
-    parts = (plural(len(found), "hit"), confidence, lists, f"profile {found.profile}")
+    parts = (facts.plural(len(found), "hit"), confidence, lists, f"profile {found.profile}")
     return " · ".join(part for part in (*parts, f"{found.took_ms:.0f} ms") if part)
 
 

@@ -128,16 +128,16 @@ def _move(name: str, source: str, target: str, to: Param, kept: str) -> Command:
 
 COMMANDS = (
     command_of(status),
-    Command("doctor", "check every part and show how to fix problems", run="doctor:doctor"),
+    Command("doctor", "check every part and show how to fix problems", run="operate:doctor"),
     command_of(hits, embed=False),
     Command(
         "profiles",
         "list profiles with their stages and numbers",
         (Param("name", NAME, "show this profile", usage="[name]"), SETS),
-        run="search:profiles",
+        run="operate:profiles",
     ),
     Command(
-        "tiers", "list the databases that are searched together", (TIERS,), run="doctor:tiers"
+        "tiers", "list the databases that are searched together", (TIERS,), run="operate:tiers"
     ),
     Command(
         "reindex",
@@ -177,7 +177,7 @@ COMMANDS = (
             ),
             Param("name", NAME, "the model (default: the configured one)", usage="[name]"),
         ),
-        run="models:models",
+        run="operate:models",
     ),
     Command(
         "eval",

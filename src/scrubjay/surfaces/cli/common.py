@@ -1,4 +1,4 @@
-"""What commands share: settings, the open store, profiles, confirmation, printing of results."""
+"""What commands share: settings, the open store, profiles, options, confirmation, warnings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import scrubjay
 from scrubjay import config
 from scrubjay.config import Settings, TierSetting
 from scrubjay.errors import InvalidInput, NotFound, StoreError
+from scrubjay.search import profiles
 from scrubjay.search.profiles import Profile
-from scrubjay.sharing.tiers.files import Reached
 from scrubjay.store import Store
 from scrubjay.surfaces.render.terminal import err, one_line
+from scrubjay.surfaces.verbs.params import FILTER_NAMES
+from scrubjay.surfaces.verbs.search import named
 from scrubjay.text.urls import is_server_url, tenant_file
 
 if TYPE_CHECKING:
@@ -80,9 +82,8 @@ def _parse_tiers(options: list[str] | None) -> tuple[TierSetting, ...]:
     for option in options or ():
         name, equals, path = (part.strip() for part in option.partition("="))
         if not equals or not name or not path:
-            raise InvalidInput(
-                f"--tier {option!r} is not of the form NAME=FILE or NAME=FILE@PRIORITY"
-            )
+            forms = "NAME=FILE or NAME=FILE@PRIORITY"
+            raise InvalidInput(f"--tier {option!r} is not of the form {forms}")
         file, at, number = path.rpartition("@")  # a path may contain an @ as well
         if at and _NUMBER.fullmatch(number):
             tiers.append(config.named_tier(name, file, float(number)))
@@ -95,7 +96,6 @@ def _open_tiers(
     settings: Settings, db: str | None, named: tuple[TierSetting, ...], *, embed: bool, make: bool
 ) -> Store:
     """Open several databases as one store; a command that only reads creates none of them."""
-    from scrubjay.store import Store
     from scrubjay.times import clock_in
 
     own, tiers, made_by = _tier_files(settings, db, named, make=make)
@@ -158,16 +158,15 @@ def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> li
         person = None if settings.user is None else check_user(settings.user)
         own, joined, made_by = _tier_files(settings, db, _parse_tiers(tiers), make=False)
         files = known_files(own, joined, person, made_by=made_by)
-        reached = [_with_reason(tier, str(error)) for tier in files.reached()]
+        reached = [tier._replace(tables=None) for tier in files.reached()]
         files.close()
-        return [state_of(tier._replace(tables=None), Scope()) for tier in reached]
-
-
-def _with_reason(tier: Reached, reason: str) -> Reached:
-    """Give a tier on a server the reason why it could not be opened; a file has its own."""
-    if not is_server_url(tier.path):
-        return tier
-    return tier._replace(tier=tier.tier._replace(lost=reason))
+        reached = [
+            tier._replace(tier=tier.tier._replace(lost=str(error)))  # a file has its own reason
+            if is_server_url(tier.path)
+            else tier
+            for tier in reached
+        ]
+        return [state_of(tier, Scope()) for tier in reached]
 
 
 def parse_overrides(sets: list[str] | None) -> Mapping[str, Any] | None:
@@ -180,14 +179,10 @@ def parse_overrides(sets: list[str] | None) -> Mapping[str, Any] | None:
 
 
 def profile_of(
-    name: str, overrides: Mapping[str, Any] | None, *, mode: str | None = None
+    name: str, overrides: Mapping[str, Any] | None = None, *, mode: str | None = None
 ) -> Profile:
-    from scrubjay.search.profiles import get
-
-    try:
-        return get(name, overrides, mode=mode)
-    except NotFound as error:
-        raise InvalidInput(str(error)) from error
+    with named():
+        return profiles.get(name, overrides, mode=mode)
 
 
 def text_of(words: list[str]) -> str:
@@ -199,11 +194,9 @@ def text_of(words: list[str]) -> str:
         raise InvalidInput(f"Standard input is not text in UTF-8 ({error.reason})") from error
 
 
-def filters_of(args: Namespace) -> dict[str, Any]:
-    from scrubjay.surfaces.verbs.params import FILTER_NAMES
-
-    names = (param.name for param in args.record.params if param.name in FILTER_NAMES)
-    return {name: getattr(args, name) for name in names}
+def options_of(args: Namespace, names: Iterable[str] = FILTER_NAMES) -> dict[str, Any]:
+    """Return those of the named options that the command has; by default the filters."""
+    return {name: getattr(args, name) for name in names if hasattr(args, name)}
 
 
 def resolve_ids(store: Store, given: list[str]) -> tuple[list[str], list[str]]:

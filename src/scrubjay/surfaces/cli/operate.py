@@ -1,0 +1,192 @@
+"""`doctor`, `tiers`, `profiles` and `models`; the first two work even if the store cannot be opened."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from scrubjay.config import Access, Settings
+from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.models.registry import CARDS, known_models, load_reranker
+from scrubjay.surfaces.cli import common
+from scrubjay.surfaces.cli.common import settings_of
+from scrubjay.surfaces.cli.vectors import card_of, embed_pending, fetch_reranker
+from scrubjay.surfaces.render import json as shapes
+from scrubjay.surfaces.render.facts import plural, size
+from scrubjay.surfaces.render.layout import indent, table
+from scrubjay.surfaces.render.reports import findings_text, with_head
+from scrubjay.surfaces.render.terminal import Screen, one_line, out
+from scrubjay.surfaces.verbs.operate import tiers_json
+
+
+def doctor(args: Namespace, screen: Screen) -> int:
+    """Check every part; fail if one failed, not if one is merely missing."""
+    from scrubjay.ops.doctor.run import examine, unreadable
+
+    try:
+        findings = examine(settings_of(args))
+    except InvalidInput as error:
+        findings = [unreadable(error)]
+    shape = shapes.findings(findings)
+    out(shapes.dumps(shape) if args.json else findings_text(findings, screen))
+    return int(not shape["ok"])
+
+
+def tiers(args: Namespace, screen: Screen) -> int:
+    tiers = common.tier_states(args.db, args.user, args.tiers)
+    if args.json:
+        out(shapes.dumps(tiers_json(tiers)))
+        return 0
+    rows = [("tier", "weight", "memories", "file")]
+    for tier in tiers:
+        count = "–" if tier.memories is None else f"{tier.memories:,}"
+        mark = "  (written to)" if tier.own and tier.state == "open" else ""
+        rows.append((one_line(tier.name), f"{tier.weight:g}", count, one_line(tier.path) + mark))
+    out(with_head(rows, screen))
+    for tier in tiers:
+        if tier.reason:
+            why = one_line(f"{tier.name} is {tier.state}: {tier.reason}")
+            out(screen.yellow(indent(why, screen.width, 0)))
+    return 0
+
+
+def profiles(args: Namespace, screen: Screen) -> int:
+    from scrubjay.search.profiles import get, names
+
+    if args.name is None and args.sets:
+        raise InvalidInput("--set changes one profile: scrubjay profiles NAME --set rrf.k=30")
+    if args.name is None:
+        known = [get(name) for name in names()]
+    else:
+        known = [common.profile_of(args.name, common.parse_overrides(args.sets))]
+    if args.json:
+        out(shapes.dumps(shapes.profiles(known)))
+    elif args.name is not None:
+        (chosen,) = known
+        stages = "\n".join(indent(str(part), screen.width, 2) for part in chosen.stages)
+        out(f"{screen.bold(chosen.name)}  {one_line(chosen.summary)}\n{stages}")
+        if chosen.settings:
+            out(screen.dim("settings by name, for --set as well:"))
+            out("\n".join(table([("", *setting) for setting in chosen.settings.items()])))
+    else:
+        configured = settings_of(args).profile
+        rows = [
+            ("*" if profile.name == configured else " ", profile.name, one_line(profile.summary))
+            for profile in known
+        ]
+        hint = screen.dim("* is configured; stages and numbers of one: scrubjay profiles NAME")
+        out("\n".join((*table(rows), hint)))
+    return 0
+
+
+def models(args: Namespace, screen: Screen) -> int:
+    settings = settings_of(args)
+    made = left = 0
+    if args.action == "calibrate":
+        return _calibrate(args, screen)
+    if args.action == "pull" and args.name and "/" in args.name and not _is_card(args.name):
+        _pull_reranker(settings.reranker._replace(spec=args.name))
+    elif args.action == "pull":
+        made, left = _pull(args, settings)
+    return _list(settings, made, left, args.json, screen)
+
+
+def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
+    """Download a model; return how many vectors were made with it, and how many are left."""
+    from scrubjay.models.download.pull import pull
+
+    if args.name and not _is_card(args.name):
+        raise InvalidInput(f"there is no model {args.name!r}; the models are: {', '.join(CARDS)}")
+    configured = card_of(settings)
+    wanted = CARDS[args.name.partition("/")[0]] if args.name else configured
+    if wanted is not None:
+        pull(wanted)
+    elif not _is_there(settings):  # neither a model to download nor a vector to make
+        raise InvalidInput(
+            f"{settings.embedder} is not downloaded by scrubjay; name a model that is"
+        )
+    fetch_reranker(settings)
+    if wanted != configured or not _is_there(settings):
+        return 0, 0
+    with common.open_store(args.db) as store:
+        before = store.status()
+        left = embed_pending(store, settings)
+    return max(before.pending + before.failed - left, 0), left
+
+
+def _pull_reranker(access: Access) -> None:
+    from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder
+
+    try:
+        reranker = load_reranker(access)
+    except NotFound as error:
+        raise InvalidInput(str(error)) from error
+    if not isinstance(reranker, OnnxCrossEncoder):
+        raise InvalidInput(f"{access.shown} is not downloaded: it runs elsewhere")
+    reranker.load()
+
+
+def _calibrate(args: Namespace, screen: Screen) -> int:
+    """Measure the speed of the configured reranker, which decides how many results a search reranks."""
+    with common.open_store(args.db) as store:
+        speed_ms = store.calibrate()
+    name = settings_of(args).reranker.shown
+    if args.json:
+        out(shapes.dumps({"reranker": name, "ms_per_1000_chars": round(speed_ms, 3)}))
+    else:
+        out(f"{one_line(name)} reads 1,000 characters in {speed_ms:.1f} ms")
+        out(screen.dim("stored: every search reranks as many results as fit its time limit"))
+    return 0
+
+
+def _is_there(settings: Settings) -> bool:
+    try:
+        common.check_exists(settings)
+    except NotFound:
+        return False
+    return True
+
+
+def _is_card(name: str) -> bool:
+    """True for a built-in model, with or without its precision; others with a slash are of the hub."""
+    return name.partition("/")[0] in CARDS
+
+
+def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Screen) -> int:
+    known, chosen = known_models(), card_of(settings)
+    if as_json:
+        listed: list[dict[str, Any]] = [
+            {
+                "name": state.card.name,
+                "configured": state.card == chosen,
+                "cached": state.cached,
+                "path": str(state.path),
+                "dims": state.card.dims,
+                "window": state.card.window,
+                "size_bytes": state.card.size,
+                "licence": state.card.licence,
+            }
+            for state in known
+        ]
+        helpers = {"reranker": settings.reranker.shown, "generator": settings.generator.shown}
+        out(shapes.dumps({"models": listed, **helpers, "made": made, "pending": left}))
+        return 0
+    rows = [
+        (
+            "*" if state.card == chosen else " ",
+            state.card.name,
+            "here" if state.cached else "not here",
+            size(state.card.size),
+            f"{state.card.dims} dims, {state.card.window} tokens, {state.card.licence}",
+            one_line(
+                f"{state.path}" if state.cached else f"scrubjay models pull {state.card.name}"
+            ),
+        )
+        for state in known
+    ]
+    out("\n".join((*table(rows), screen.dim("* is configured"))))
+    out(f"reranker   {one_line(settings.reranker.shown)}")
+    out(f"generator  {one_line(settings.generator.shown)}")
+    if made:
+        out(f"made {plural(made, 'vector')} in {one_line(settings.db)}")
+    return 0
