@@ -142,8 +142,9 @@ class _Handlers(NamedTuple):
         except ScrubjayError as error:
             message = self._message(error, is_admin=caller.may(ADMIN))
             return types.CallToolResult(content=[text_content(message)], is_error=True)
-        content = [text_content(answer.text)]
-        return types.CallToolResult(content=content, structured_content=answer.structured)
+        return types.CallToolResult(
+            content=[text_content(answer.text)], structured_content=answer.structured
+        )
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +54,8 @@ def _cancelled_by_sigterm(scope: anyio.CancelScope) -> Iterator[None]:
             loop.add_signal_handler(signal.SIGTERM, scope.cancel)
             restored.callback(loop.remove_signal_handler, signal.SIGTERM)
         except NotImplementedError:  # on Windows every signal wakes the loop
-            cancel = partial(loop.call_soon_threadsafe, scope.cancel)
-            before = signal.signal(signal.SIGTERM, lambda *_: cancel())
+            wake = loop.call_soon_threadsafe
+            before = signal.signal(signal.SIGTERM, lambda *_: wake(scope.cancel))
             restored.callback(signal.signal, signal.SIGTERM, before)
         yield
 
