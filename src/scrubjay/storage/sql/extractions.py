@@ -224,7 +224,7 @@ class SqlSpans(SqlTable):
             " ORDER BY m.created_us, m.n, s.start",
             (fact,),
         )
-        return [Span(*row[:3], self._unseal(row[3])) for row in rows]
+        return [Span(id_, start, stop, self._unseal(text)) for id_, start, stop, text in rows]
 
     def delete(self, message: str) -> None:
         self._write(
