@@ -124,31 +124,17 @@ def _stop_all() -> None:
 
 
 @cache
-def recall_pool() -> ThreadPoolExecutor:
-    """Return this process's pool for the sources of a search."""
-    # Sources never wait for each other, so a small shared pool cannot deadlock.
-    return _pool("scrubjay-recall")
-
-
-@cache
-def tier_pool() -> ThreadPoolExecutor:
-    """Return this process's pool for tiers: each waits for its sources, so it needs its own pool."""
-    return _pool("scrubjay-tier")
-
-
-def _pool(name: str) -> ThreadPoolExecutor:
+def thread_pool(kind: str) -> ThreadPoolExecutor:
+    """Return this process's pool for the sources of a search, "recall", or for its tiers, "tier".
+    Sources never wait for each other, so a small shared pool cannot deadlock. A tier waits for its
+    sources, so tiers need a pool of their own."""
     from concurrent.futures import ThreadPoolExecutor
 
-    return ThreadPoolExecutor(max_workers=8, thread_name_prefix=name)
-
-
-def _forget_pools() -> None:
-    recall_pool.cache_clear()
-    tier_pool.cache_clear()
+    return ThreadPoolExecutor(max_workers=8, thread_name_prefix=f"scrubjay-{kind}")
 
 
 if hasattr(os, "register_at_fork"):  # threads do not survive a fork: a child makes its own pools
-    os.register_at_fork(after_in_child=_forget_pools)
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)
 
 
 def call_within(seconds: float, call: Callable[[], T], name: str) -> T:

@@ -302,9 +302,9 @@ def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...
     if len(every) < 2:
         answers = [ask(source) for source in every]
     else:
-        from scrubjay.runtime.worker import recall_pool
+        from scrubjay.runtime.worker import thread_pool
 
-        answers = together(ask, every, recall_pool())
+        answers = together(ask, every, thread_pool("recall"))
     return run._replace(
         lists=(*run.lists, *(ranked for ranked, _ in answers)),
         branches=tuple(step for _, step in answers),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
@@ -12,8 +12,6 @@ from scrubjay.times import parse
 from scrubjay.types import DEFAULT_NAMESPACE, OWNER, ROLES, SHARED_PREFIX, WRITER, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from scrubjay.storage.sql.collections import SharedCollection, SqlCollections
     from scrubjay.types import Filters, Memory
 
@@ -112,13 +110,10 @@ class Permissions:
 
     def check_place(self, namespace: str) -> None:
         """Refuse a namespace in which the caller may not write; called inside the transaction."""
-        if (
-            namespace.startswith(SHARED_PREFIX)
-            and self._people.by_namespace(namespace) is not None
-        ):
+        if namespace.startswith(SHARED_PREFIX):
+            if self._people.by_namespace(namespace) is None:
+                raise NotFound(f"the collection with the namespace {namespace!r} was removed")
             self.placed({"namespace": namespace})
-        elif namespace.startswith(SHARED_PREFIX):
-            raise NotFound(f"the collection with the namespace {namespace!r} was removed")
 
     def moved(
         self, given: dict[str, Any], before: Memory, changes: Mapping[str, Any]
@@ -210,9 +205,7 @@ def _text(name: str, given: object) -> str | None:
     return None if given is None else check_text(name, given)
 
 
-def topics_of(given: Sequence[str] | str | None, name: str = "topics") -> tuple[str, ...]:
-    if given is None:
-        return ()
+def topics_of(given: Sequence[str] | str, name: str = "topics") -> tuple[str, ...]:
     from scrubjay.write.fields import topics_of
 
     return topics_of(given, name)

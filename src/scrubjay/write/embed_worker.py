@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError, Unavailable
+from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import Worker
 from scrubjay.text.snippets import embedding_text
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from scrubjay.write.auto_links import AutoLinks
 
     Made = tuple[int, NDArray[np.float32]]  # of a chunk
-
-Progress = Callable[[int, int], None]
 
 BATCH = 100
 REST_S = 1.0  # before a rotation is fitted: a command that ends at once should not wait for it
@@ -174,12 +173,9 @@ class EmbedWorker:
         answers. Its token vectors are of its own text.
         """
         vectors, tokens = self._embedder.encode([_text_of(chunk) for chunk in wanted])
-        short = [place for place, chunk in enumerate(wanted) if chunk.around]
-        if short:
-            with_context = self._embedder.embed(
-                [_text_of(wanted[place], around=True) for place in short]
-            )
-            vectors[short] = _between(vectors[short], with_context)
+        if short := [place for place, chunk in enumerate(wanted) if chunk.around]:
+            with_context = [_text_of(wanted[place], around=True) for place in short]
+            vectors[short] = _between(vectors[short], self._embedder.embed(with_context))
         chunks = [chunk.chunk for chunk in wanted]
         token_rows = [] if tokens is None else list(zip(chunks, tokens, strict=True))
         return list(zip(chunks, vectors, strict=True)), token_rows

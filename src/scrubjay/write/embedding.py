@@ -10,6 +10,7 @@ from scrubjay.config import load
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.registry import is_ready, load_embedder, why_not_here
+from scrubjay.runtime.progress import Progress
 from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
@@ -48,15 +49,9 @@ class Embedding:
         self.embedder, self._loader = _resolve(chosen, models)
         self._worker: EmbedWorker | None = None
         if self.embedder is not None:
+            tables = (self.queue, vectors, SqlTokenVectors(db), SqlNearDuplicates(db))
             auto_links = AutoLinks(self.links, vectors, self.embedder.name)
-            self._worker = EmbedWorker(
-                self.queue,
-                vectors,
-                SqlTokenVectors(db),
-                SqlNearDuplicates(db),
-                auto_links,
-                self.embedder,
-            )
+            self._worker = EmbedWorker(*tables, auto_links, self.embedder)
         self._wants_links = links
         self._active = False
         self._linking = False
@@ -69,9 +64,8 @@ class Embedding:
         if self.embedder is None:
             return
         if not self._active:
-            self.queue.activate(
-                self.embedder.name, self.embedder.dims, self.embedder.token_dims, wait_s
-            )
+            model = self.embedder
+            self.queue.activate(model.name, model.dims, model.token_dims, wait_s)
             self._active = True
             self._linking = not (self._searched_by_links or self._wants_links())
         if not self._linking:
@@ -149,7 +143,7 @@ class Embedding:
             if left <= _SETTLE_MOST and self._wrote:
                 self._worker.settle(_SETTLE_S)
 
-    def wait(self, timeout_s: float | None, progress: Callable[[int, int], None] | None) -> int:
+    def wait(self, timeout_s: float | None, progress: Progress | None) -> int:
         """Embed and link until nothing is left or the model fails; return how many are left."""
         if self._worker is None or self.embedder is None:
             return 0

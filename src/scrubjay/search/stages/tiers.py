@@ -174,9 +174,9 @@ def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Vis
     going = [visit for visit in visits if visit.lost is None]
     if len(going) < 2:
         return [change(visit) if visit.lost is None else visit for visit in visits]
-    from scrubjay.runtime.worker import tier_pool
+    from scrubjay.runtime.worker import thread_pool
 
-    changed = iter(together(change, going, tier_pool()))
+    changed = iter(together(change, going, thread_pool("tier")))
     return [next(changed) if visit.lost is None else visit for visit in visits]
 
 

@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.times import system_clock
@@ -56,13 +57,13 @@ def write_folder(
                 report(written + unchanged + len(edited), len(ids), entry.id)
             path = os.path.join(folder, file_name(entry.id))
             data = marked(to_markdown(entry)).encode()
-            if os.path.isfile(path) and _bytes_of(path) == data:
+            if os.path.isfile(path) and Path(path).read_bytes() == data:
                 unchanged += 1
             elif not force and (reason := _unsaved_edit(path, entry)):
                 edited.append((path, reason))
             else:
                 with replacing(path) as temporary:
-                    _write(temporary, [data])
+                    Path(temporary).write_bytes(data)
                 written += 1
         total = written + unchanged + len(edited)
         removed = _prune(folder, set(ids), edited, force=force) if prune else 0
@@ -91,8 +92,8 @@ def write_lines(
                 f"{path} exists and does not contain entries; give another file, or replace it with"
                 " force (--force)"
             )
-        with replacing(path) as temporary:
-            _write(temporary, lines())
+        with replacing(path) as temporary, open(temporary, "wb") as opened:
+            opened.writelines(lines())
     if report:
         report(total, total, "")
     return Exported(count, 1, 0, 0)
@@ -121,11 +122,6 @@ def _write_errors(target: str) -> Iterator[None]:
         raise StoreError(message) from error
 
 
-def _write(path: str, parts: Iterable[bytes]) -> None:
-    with open(path, "wb") as opened:
-        opened.writelines(parts)
-
-
 def _refuse_foreign_files(folder: str, ids: Sequence[str]) -> None:
     """Refuse to replace a file that is not the file of the entry with its name."""
     if not os.listdir(folder):
@@ -139,11 +135,6 @@ def _refuse_foreign_files(folder: str, ids: Sequence[str]) -> None:
             f"{names}{more} in {folder} are not files of these entries; export into another folder,"
             " or replace them with force (--force)"
         )
-
-
-def _bytes_of(path: str) -> bytes:
-    with open(path, "rb") as opened:
-        return opened.read()
 
 
 def _unsaved_edit(path: str, entry: Memory) -> str:
@@ -175,11 +166,8 @@ def _is_of(path: str, id_: str) -> bool:
 
 def _text_of(path: str) -> str | None:
     """Return the text of a file; None where it is not text, or not a file."""
-    if not os.path.isfile(path):
-        return None
     try:
-        with open(path, encoding="utf-8-sig", newline="") as opened:
-            return opened.read()
+        return Path(path).read_bytes().decode("utf-8-sig") if os.path.isfile(path) else None
     except (OSError, UnicodeDecodeError):
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 
 from scrubjay.documents import Unreadable
@@ -117,20 +118,14 @@ def _markdown_below(folder: str) -> Iterator[str]:
 
 
 def _markdown(path: str) -> Read:
-    stem = os.path.splitext(os.path.basename(path))[0]
     try:
-        text = _text_of(path)
-        given = from_markdown(text, stem)
+        text = decode(Path(path).read_bytes())
+        given = from_markdown(text, Path(path).stem)
         return Read(path, given, has_made_title=not front_matter(text)[1])
     except OSError as error:
         return Read(path, None, error.strerror or str(error))
     except (Unreadable, InvalidInput) as error:
         return Read(path, None, str(error))
-
-
-def _text_of(path: str) -> str:
-    with open(path, "rb") as opened:
-        return decode(opened.read())
 
 
 def _refuse_copy(read: Read, by_name: Mapping[str, str]) -> Read:
@@ -143,7 +138,7 @@ def _refuse_copy(read: Read, by_name: Mapping[str, str]) -> Read:
     if original is None or os.path.basename(read.where) == name:
         return read
     try:
-        if id_in(_text_of(original)) != id_:
+        if id_in(decode(Path(original).read_bytes())) != id_:
             return read
     except (OSError, Unreadable):
         return read
@@ -224,9 +219,8 @@ class EntryImport:
         """Write the last batch, then the links: an entry may link to a later one."""
         self._flush()
         for start in range(0, len(self._linked), _BATCH):
-            part = self._linked[start : start + _BATCH]
             with self._transaction():
-                self._link(part)
+                self._link(self._linked[start : start + _BATCH])
         counts = (self._added, self._changed, self._unchanged)
         return Imported(*counts, tuple(self._failed), tuple(self._notes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import ItemsView, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -23,17 +23,11 @@ class KnownFiles:
         self._namespace = namespace
         self._moved = moved
         self._requested: dict[str, str] = {}  # path by the id that its front matter gives
-        self._files: dict[str, list[IndexedFile]] = {}
+        self.files: dict[str, list[IndexedFile]] = {}  # by path
         for file in context.files.under(root, namespace):
-            self._files.setdefault(file.path, []).append(file)
+            self.files.setdefault(file.path, []).append(file)
         left_out = context.files.skipped(root, Scope(namespaces=(namespace,)))
         self._skipped = {left.path: left for left in left_out if left.state == "skipped"}
-
-    def of(self, path: str) -> list[IndexedFile]:
-        return self._files.get(path, [])
-
-    def items(self) -> ItemsView[str, list[IndexedFile]]:
-        return self._files.items()
 
     def skipped(self, path: str, stat: tuple[int, int], reader: str) -> SkippedFile | None:
         """Return why a file was skipped before, if neither the file nor its reader has changed."""
@@ -66,16 +60,15 @@ class KnownFiles:
 
     def new_id(self, path: str, part: str) -> str:
         """Return an id made from the path; a document that was moved away may still have it."""
+        context, secret = self._context, self._context.records.id_secret(self._namespace)
         for attempt in range(1_000_000):
-            secret = self._context.records.id_secret(self._namespace)
             numbered = [str(attempt)] if attempt else []
             seed = "\0".join((secret + self._namespace, path, part, *numbered))
             id_ = "doc-" + sha256(seed.encode()).hexdigest()[:12]
-            file = self._context.files.of([id_]).get(id_)
+            file = context.files.of([id_]).get(id_)
             # Another process may have read this very file in the meantime.
-            if (
-                file and (file.path, file.part) == (path, part)
-            ) or not self._context.records.exists(id_):
+            is_same = file is not None and (file.path, file.part) == (path, part)
+            if is_same or not context.records.exists(id_):
                 return id_
         raise InvalidInput(f"no id is free for {path}")
 

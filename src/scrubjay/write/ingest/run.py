@@ -125,12 +125,9 @@ class IngestRun:
     def _leave_out(
         self, path: str, reason: str, failed: bool, file: FoundFile | None = None, reader: str = ""
     ) -> None:
-        state = "failed" if failed else "skipped"
         stat = (file.size, file.mtime_ns) if file else (0, 0)
-        place = self._collection_of(path)
-        self._left_out.append(
-            SkippedFile(valid_unicode(path), state, reason, place, *stat, reader)
-        )
+        why = ("failed" if failed else "skipped", reason, self._collection_of(path))
+        self._left_out.append(SkippedFile(valid_unicode(path), *why, *stat, reader))
 
     def _collection_of(self, path: str) -> str:
         """Return the collection of the root, or of the nearest followed folder inside it."""
@@ -144,7 +141,7 @@ class IngestRun:
             self._leave_out(file.path, "the file name is not valid UTF-8; rename it", True)
             return None
         reader = f"{reader_of(file.path)} {self._context.chunk_sizes}"
-        known = self._known.of(file.path)
+        known = self._known.files.get(file.path, [])
         stat = (file.size, file.mtime_ns)
         place = self._collection_of(file.path)
         same_place = known and (
@@ -225,17 +222,15 @@ class IngestRun:
         self._batch.clear()
 
     def _write(self, change: _Change) -> None:
-        context, path = self._context, change.file.path
-        stat = (change.file.size, change.file.mtime_ns, change.digest)
+        context, path, put = self._context, change.file.path, self._context.files.put
+        stat = (change.file.size, change.file.mtime_ns, change.digest, None)
         for file in change.touched:
-            context.files.put(
-                IndexedFile(file.path, file.memory, *stat, None, file.part, change.reader)
-            )
+            put(IndexedFile(file.path, file.memory, *stat, file.part, change.reader))
         for memory, document in change.documents:
             # Another process may have taken the id since the file was read.
             id_ = self._id_of(path, document, None) if document.id == memory.id else memory.id
             memory = write_memory(context, memory._replace(id=id_))
-            context.files.put(IndexedFile(path, id_, *stat, None, document.name, change.reader))
+            put(IndexedFile(path, id_, *stat, document.name, change.reader))
             save_targets(context, id_, document.targets)
             self.changed.add(id_)
             self.names |= document_names(path, memory)
@@ -246,7 +241,7 @@ class IngestRun:
         out_of_reach = [left.path for left in self._left_out if left.state == "failed"]
         missing = [
             file
-            for path, files in self._known.items()
+            for path, files in self._known.files.items()
             for file in files
             if file.memory not in self._moved
             and (path in skipped or path not in self._present)
@@ -259,9 +254,8 @@ class IngestRun:
             context.check_place(self.namespace)
             # Another process may have read it in its new place meanwhile: then it has moved.
             now = context.files.of([file.memory for file in missing])
-            missing = [
-                file for file in missing if (of := now.get(file.memory)) and of.path == file.path
-            ]
+            places = {(id_, file.path) for id_, file in now.items()}
+            missing = [file for file in missing if (file.memory, file.path) in places]
             self.names |= stored_names(context, missing)
             context.targets.mark_unresolved(self.namespace)
             context.records.delete([file.memory for file in missing])
