@@ -29,7 +29,7 @@ class TierLookup:
     def holder(self, id: str) -> Reached:
         unasked: list[str] = []
         for tier in self.reached(unasked):
-            if ask(tier, unasked, lambda tables: tables.records.get([id], self._sees)):
+            if ask(tier, unasked, partial(self._read, [id])):
                 return tier
         raise no_memory(id, unasked)
 
@@ -44,8 +44,8 @@ class TierLookup:
             left = [id_ for id_ in ids if id_ not in found]
             if not left:
                 break
-            memories = ask(tier, unasked, partial(_read, left, self._sees))
-            found |= {id_: (memory, tier) for id_, memory in (memories or {}).items()}
+            memories = ask(tier, unasked, partial(self._read, left)) or {}
+            found |= {id_: (memory, tier) for id_, memory in memories.items()}
         return found, unasked
 
     def tiers_by_id(self, found: Found) -> Mapping[str, str]:
@@ -76,6 +76,9 @@ class TierLookup:
                     f" it, open {tier.path} itself: --db {tier.path}"
                 )
 
+    def _read(self, ids: Sequence[str], tables: Tables) -> dict[str, Memory]:
+        return tables.records.get(ids, self._sees)
+
     def _own_tier(self) -> Reached:
         tier = self._tiers.own.tier._replace(kit=self._own.kit)
         return Reached(tier, self._own.db.path, self._own)
@@ -99,7 +102,3 @@ def no_memory(id: str, unasked: Sequence[str] = ()) -> NotFound:
     if unasked:
         message += f"; some tiers could not be searched: {'; '.join(unasked)}"
     return NotFound(message, of="memory")
-
-
-def _read(ids: Sequence[str], scope: Scope, tables: Tables) -> dict[str, Memory]:
-    return tables.records.get(ids, scope)

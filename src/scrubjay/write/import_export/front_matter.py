@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -123,9 +124,9 @@ def load(block: str) -> dict[str, Any]:
             loader.dispose()
     except yaml.YAMLError as error:
         raise InvalidInput(f"the front matter is not YAML: {_explain(error)}") from None
+    except InvalidInput:
+        raise
     except (ValueError, RecursionError) as error:
-        if isinstance(error, InvalidInput):
-            raise
         raise InvalidInput(f"the front matter cannot be read: {error}") from None
 
 
@@ -180,9 +181,6 @@ def _as_text(node: Any) -> Any:
 
 
 def _parsed(metadata: object) -> object:
-    if isinstance(metadata, str):
-        try:
-            return json.loads(metadata)
-        except ValueError:
-            pass  # `draft` reports what metadata must be
+    with suppress(ValueError):  # `draft` reports what metadata must be
+        return json.loads(metadata) if isinstance(metadata, str) else metadata
     return metadata
