@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -160,19 +159,10 @@ def main_help() -> str:
             lines += ["", f"{group}:"]
         lines += [f"  {name:<12} {record(name).help}" for name in names.split()]
         last = group
-    return "\n".join(
-        (
-            *lines,
-            "",
-            "options, before or after the command:",
-            *(f"  {f'{names[0]} {metavar}':<17} {text}" for names, metavar, text in _COMMON),
-            f"  {'--json':<17} print JSON",
-            f"  {'--version':<17} print the version",
-            "",
-            "Help on a command: scrubjay COMMAND --help",
-            _EXIT_CODES,
-        )
-    )
+    lines += ["", "options, before or after the command:"]
+    lines += [f"  {f'{names[0]} {metavar}':<17} {text}" for names, metavar, text in _COMMON]
+    lines += [f"  {'--json':<17} print JSON", f"  {'--version':<17} print the version"]
+    return "\n".join((*lines, "", "Help on a command: scrubjay COMMAND --help", _EXIT_CODES))
 
 
 def help_of(name: str) -> str:
@@ -191,12 +181,12 @@ def build(command: Command) -> argparse.ArgumentParser:
     groups = {}
     for names in command.exclusive:
         groups.update(dict.fromkeys(names, parser.add_mutually_exclusive_group()))
+    own: tuple[Param, ...] = ()
     if _has_words(command):
         _add_actions(parser, command)
-    else:
-        for _, param in _params_by_action(command):
-            _add(groups.get(param.name, parser), param)
-    for param in command.params:
+    elif command.actions:
+        own = _params(command.actions[""])
+    for param in (*own, *command.params):
         _add(groups.get(param.name, parser), param)
     common = parser.add_argument_group("common options")
     for spellings, metavar, text in _COMMON:
@@ -214,10 +204,14 @@ def _params(action: Action) -> tuple[Param, ...]:
     return tuple(p for p in (*action.verb.params, *action.params) if p.name != "action")
 
 
-def _params_by_action(command: Command) -> Iterator[tuple[str, Param]]:
+def _options(command: Command) -> dict[str, tuple[Param, list[str]]]:
+    """Return the options of all actions by name, each with the words of the actions that have it."""
+    found: dict[str, tuple[Param, list[str]]] = {}
     for word, action in command.actions.items():
         for param in _params(action):
-            yield word, param
+            if not _is_positional(param):
+                found.setdefault(param.name, (param, []))[1].append(word)
+    return found
 
 
 def _is_positional(param: Param) -> bool:
@@ -274,67 +268,51 @@ def _add_actions(parser: argparse.ArgumentParser, command: Command) -> None:
     """
     optional = {"nargs": "?", "default": command.default_action} if command.default_action else {}
     parser.add_argument("action", choices=tuple(command.actions), **optional)  # type: ignore[arg-type]
-    slots: dict[int, dict[str, list[str]]] = {}
-    options: dict[str, tuple[Param, list[str]]] = {}
+    slots: dict[int, list[tuple[str, Param]]] = {}
     for word, action in command.actions.items():
         for place, param in enumerate(filter(_is_positional, _params(action))):
-            slots.setdefault(place, {}).setdefault(param.description, []).append(word)
-    for word, param in _params_by_action(command):
-        if not _is_positional(param):
-            options.setdefault(param.name, (param, []))[1].append(word)
-    for place, texts in slots.items():
-        names = dict.fromkeys(
-            param.usage.strip("[].")
-            for action in command.actions.values()
-            for at, param in enumerate(filter(_is_positional, _params(action)))
-            if at == place
-        )
-        told = "; ".join(f"{', '.join(words)}: {text}" for text, words in texts.items())
+            slots.setdefault(place, []).append((word, param))
+    for place, uses in slots.items():
+        names = dict.fromkeys(param.usage.strip("[].") for _, param in uses)
+        words: dict[str, list[str]] = {}
+        for word, param in uses:
+            words.setdefault(param.description, []).append(word)
+        told = "; ".join(f"{', '.join(those)}: {text}" for text, those in words.items())
         parser.add_argument(f"slot{place}", nargs="?", metavar="|".join(names), help=told)
-    for param, words in options.values():
-        _add(parser, param, f"{', '.join(words)}: {param.description}", merged=True)
+    for param, having in _options(command).values():
+        _add(parser, param, f"{', '.join(having)}: {param.description}", merged=True)
 
 
 def _choose_action(command: Command, args: argparse.Namespace) -> None:
     """Set `args.verb`, name the arguments of the action, and refuse those of other actions."""
-    if not command.actions:
-        return
     if not _has_words(command):
-        args.verb = command.actions[""].verb
+        args.verb = command.actions[""].verb if command.actions else None
         return
     action = command.actions[args.action]
     args.verb = action.verb
-    params = _params(action)
-    _refuse_other_options(command, args, {param.name for param in params})
+    params, usage = _params(action), _usage(command, args.action)
+    own = {param.name for param in params}
+    for name, (param, words) in _options(command).items():
+        if name not in own and getattr(args, name) not in (None, False):
+            option, fits = _spellings(param)[0][-1], " and ".join(words)
+            raise InvalidInput(f"{option} goes with {fits}: {_usage(command, words[0])} {option}")
     slots = [value for name, value in sorted(vars(args).items()) if name.startswith("slot")]
-    values: list[str | None] = [value for value in slots if value is not None]
+    values: list[str] = [value for value in slots if value is not None]
     arguments = [param for param in params if _is_positional(param)]
     needed = sum(param.required for param in arguments)
     missing = [param for param in params if param.required and param not in arguments]
     if not needed <= len(values) <= len(arguments) or any(
         not (getattr(args, param.name) or "").strip() for param in missing
     ):
-        usage = _usage(command, args.action)
         raise InvalidInput(f"too few or too many arguments; usage: {usage}")
-    values += [None] * (len(arguments) - len(values))
-    for param, value in zip(arguments, values, strict=True):
-        setattr(args, dest(param), _converted(command, args.action, param, value))
+    for param, value in zip(arguments, values, strict=False):  # the last may be left out
+        whole = param.kind.schema.get("type") == "integer"
+        if whole and not value.isdecimal():
+            raise InvalidInput(f"{param.name} is {value!r}, which is no number; usage: {usage}")
+        setattr(args, dest(param), int(value) if whole else value)
     for param in params:
-        if getattr(args, dest(param)) is None:
+        if getattr(args, dest(param), None) is None:
             setattr(args, dest(param), param.default)
-
-
-def _refuse_other_options(command: Command, args: argparse.Namespace, own: set[str]) -> None:
-    words: dict[str, list[str]] = {}
-    for word, param in _params_by_action(command):
-        if not _is_positional(param):
-            words.setdefault(param.name, []).append(word)
-    for word, param in _params_by_action(command):
-        given = getattr(args, param.name, None)
-        if param.name not in own and param.name in words and given not in (None, False):
-            option = _spellings(param)[0][-1]
-            fits = " and ".join(words[param.name])
-            raise InvalidInput(f"{option} goes with {fits}: {_usage(command, word)} {option}")
 
 
 def _usage(command: Command, word: str) -> str:
@@ -342,12 +320,3 @@ def _usage(command: Command, word: str) -> str:
     arguments = [param.usage.upper() for param in params if _is_positional(param)]
     options = [param.usage for param in params if param.required and not _is_positional(param)]
     return " ".join(("scrubjay", command.name, word, *arguments, *options))
-
-
-def _converted(command: Command, word: str, param: Param, value: str | None) -> Any:
-    if value is None or param.kind.schema.get("type") != "integer":
-        return value
-    if not value.isdecimal():
-        usage = _usage(command, word)
-        raise InvalidInput(f"{param.name} is {value!r}, which is no number; usage: {usage}")
-    return int(value)

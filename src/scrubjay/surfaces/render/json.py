@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -13,7 +16,6 @@ if TYPE_CHECKING:
     from scrubjay.ops.doctor import Finding
     from scrubjay.search.profiles import Profile
     from scrubjay.store import Store
-    from scrubjay.text.snippets import TermMatcher
     from scrubjay.types import Hit, Memories, Memory, Messages, Results, Stored
     from scrubjay.types.reports import Covered, Ingested
     from scrubjay.write.fields import Change
@@ -43,24 +45,15 @@ def plain(value: object) -> Any:
     return str(value)
 
 
-def dumps(shape: Json) -> str:
+def dumps(shape: Json, *, indent: int | None = 2) -> str:
     """Write JSON for people and programs: indented, not escaped to ASCII, safe to print."""
-    import json
-
-    return _safe(json.dumps(shape, ensure_ascii=False, indent=2, allow_nan=False))
+    text = json.dumps(shape, ensure_ascii=False, indent=indent, allow_nan=False)
+    # DEL and C1, which a terminal may obey; `str.translate` takes longer than the JSON.
+    return re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def line(shape: Json) -> str:
-    import json
-
-    return _safe(json.dumps(shape, ensure_ascii=False, allow_nan=False))
-
-
-def _safe(text: str) -> str:
-    """Escape DEL and C1, which a terminal may obey; `str.translate` takes longer than the JSON."""
-    import re
-
-    return re.sub("[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return dumps(shape, indent=None)
 
 
 def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
@@ -68,13 +61,11 @@ def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
     # Converting the trace is most of the work, and rarely requested.
     hidden = ("_explain",) if explain else ("_explain", "trace")
     fields = {name: value for name, value in vars(found).items() if name not in hidden}
-    shape: Json = plain(fields)
-    shape["mode"] = mode
-    for hit in shape["hits"]:
+    shape: Json = plain({**fields, "mode": mode})
+    for hit, original in zip(shape["hits"], found.hits, strict=True):
         if not full and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
-    if explain:
-        for hit, original in zip(shape["hits"], found.hits, strict=True):
+        if explain:
             hit["sum"] = plain(found.explain(original))
             hit["marks"] = _marks(original, found.terms)
     return shape
@@ -85,17 +76,13 @@ def _marks(hit: Hit, terms: tuple[str, ...]) -> dict[str, list[list[int]]]:
     from scrubjay.text.snippets import TermMatcher
 
     matcher = TermMatcher(terms, hit.language)
-    return {field: _positions(getattr(hit, field), matcher) for field in ("title", "snippet")}
-
-
-def _positions(text: str, matcher: TermMatcher) -> list[list[int]]:
-    from bisect import bisect_left
-
-    wide = [at for at, sign in enumerate(text) if sign > "\uffff"]  # two units of UTF-16
-    return [
-        [at + bisect_left(wide, at) for at in (start, stop)]
-        for start, stop, _ in matcher.places(text)
-    ]
+    marks = {}
+    for field in ("title", "snippet"):
+        text = getattr(hit, field)
+        wide = [at for at, sign in enumerate(text) if sign > "\uffff"]  # two units of UTF-16
+        spans = [(start, stop) for start, stop, _ in matcher.places(text)]
+        marks[field] = [[at + bisect_left(wide, at) for at in span] for span in spans]
+    return marks
 
 
 def ingested(path: str | None, done: Ingested) -> Json:
@@ -183,20 +170,19 @@ def neighbors(store: Store, id: str, *, depth: int, limit: int | None = None) ->
 
 
 def profiles(known: Sequence[Profile]) -> Json:
-    return {"profiles": [_profile(profile) for profile in known]}
-
-
-def _profile(profile: Profile) -> Json:
-    stages = [
-        {"name": part.name, "text": str(part), "numbers": plain(part.numbers)}
-        for part in profile.stages
+    shapes = [
+        {
+            "name": profile.name,
+            "summary": profile.summary,
+            "stages": [
+                {"name": part.name, "text": str(part), "numbers": plain(part.numbers)}
+                for part in profile.stages
+            ],
+            "settings": dict(profile.settings),
+        }
+        for profile in known
     ]
-    return {
-        "name": profile.name,
-        "summary": profile.summary,
-        "stages": stages,
-        "settings": dict(profile.settings),
-    }
+    return {"profiles": shapes}
 
 
 def findings(found: Sequence[Finding]) -> Json:

@@ -39,17 +39,14 @@ def results(
 
 def memory(stored: Memory, now: datetime | None = None, tier: str | None = None) -> str:
     now = now or facts.here()
-    source = [code(path_line(stored.source))] if stored.source else []
-    alike = _alike([link.to for link in stored.links if link.kind == NEAR_DUPLICATE])
     about = (
         escape(one_line(stored.type)),
-        *_spoken(stored, now),
-        *_as_entry(stored),
+        *_words(stored, now),
         facts.validity(stored, now),
         escape(one_line(facts.of_tier(tier))),
-        *source,
+        code(path_line(stored.source)) if stored.source else "",
         code(one_line(stored.id)),
-        alike,
+        _alike([link.to for link in stored.links if link.kind == NEAR_DUPLICATE]),
     )
     line = " · ".join(fact for fact in about if fact)
     text = f"## {_title(stored.title, stored.text)}\n\n{line}\n\n{quote(clean(stored.text))}"
@@ -89,8 +86,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     about = (
         code(path_line(place)) if place else "",
         escape(one_line(facts.section(hit))),
-        *_spoken(hit, now),
-        *_as_entry(hit),
+        *_words(hit, now),
         escape(one_line(facts.of_tier(hit.tier))),
         f"score {render.grade(hit, found.profile).strip()}",
         code(one_line(hit.id)),
@@ -105,12 +101,10 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     return block + _context(hit) if text.lines or hit.type == "message" else block
 
 
-def _spoken(memory: Hit | Memory, now: datetime) -> list[str]:
-    return [escape(one_line(part)) for part in facts.spoken(memory, now)]
-
-
-def _as_entry(memory: Hit | Memory) -> list[str]:
-    return [escape(one_line(part)) for part in (", ".join(memory.topics), *facts.as_entry(memory))]
+def _words(memory: Hit | Memory, now: datetime) -> list[str]:
+    topics = ", ".join(memory.topics)
+    words = (*facts.spoken(memory, now), topics, *facts.as_entry(memory))
+    return [escape(one_line(word)) for word in words]
 
 
 def _context(memory: Hit | Memory) -> str:

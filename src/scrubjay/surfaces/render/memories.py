@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.layout import cut, indent, pad, width
 from scrubjay.surfaces.render.terminal import Screen, clean, one_line
-from scrubjay.types import NEAR_DUPLICATE, Memories, Memory
+from scrubjay.types import NEAR_DUPLICATE, Link, Memories, Memory
 
 if TYPE_CHECKING:
     from scrubjay.write.fields import Change
@@ -26,7 +26,6 @@ def memory(
     tier: str | None = None,
 ) -> str:
     now = now or facts.here()
-    head = [screen.bold(one_line(stored.title))] if stored.title else []
     parts = (
         *facts.about(stored, now),
         *facts.as_entry(stored),
@@ -36,23 +35,24 @@ def memory(
         stored.source,
         stored.id,
     )
-    line = " · ".join(one_line(part) for part in parts if part)
-    lines = [*head, screen.dim(line), "", clean(stored.text).rstrip()]
-    below = [f"context: {stored.context}"] if stored.context else []
-    below += filter(
-        None,
-        [facts.near_duplicates([link.to for link in stored.links if link.kind == NEAR_DUPLICATE])],
-    )
-    below += [f"{link.kind} {link.to}" for link in stored.links if link.kind in _DIRECTED]
-    if links := [link for link in stored.links if link.kind not in (NEAR_DUPLICATE, *_DIRECTED)]:
-        linked = ", ".join(f"{link.to} ({link.kind} {link.strength:g})" for link in links)
-        below.append(f"links: {linked}")
-    if stored.type == "fact" and isinstance(message := stored.metadata.get("message"), str):
-        below.append(f"extracted from message {message}")
-    below += [f"{_became(change)} {facts.age(change.at, now)}" for change in history]
-    for line_below in below:
-        lines += ["", screen.dim(indent(one_line(line_below), screen.width, 0))]
-    return "\n".join(lines)
+    line = screen.dim(" · ".join(one_line(part) for part in parts if part))
+    head = [screen.bold(one_line(stored.title)), line] if stored.title else [line]
+    others = [link for link in stored.links if link.kind not in (NEAR_DUPLICATE, *_DIRECTED)]
+    message = stored.metadata.get("message") if stored.type == "fact" else None
+    below = [
+        f"context: {stored.context}" if stored.context else "",
+        facts.near_duplicates([link.to for link in stored.links if link.kind == NEAR_DUPLICATE]),
+        *(f"{link.kind} {link.to}" for link in stored.links if link.kind in _DIRECTED),
+        f"links: {', '.join(map(_linked, others))}" if others else "",
+        f"extracted from message {message}" if isinstance(message, str) else "",
+        *(f"{_became(change)} {facts.age(change.at, now)}" for change in history),
+    ]
+    notes = [screen.dim(indent(one_line(note), screen.width, 0)) for note in below if note]
+    return "\n\n".join(("\n".join(head), clean(stored.text).rstrip(), *notes))
+
+
+def _linked(link: Link) -> str:
+    return f"{link.to} ({link.kind} {link.strength:g})"
 
 
 def _became(change: Change) -> str:

@@ -37,8 +37,8 @@ def results(
     now: datetime | None = None,
 ) -> str:
     now = now or facts.here()
-    full = max((hit.score for hit in found.hits), default=0.0)
-    show = _Hits(found, screen, full=max(full, 1.0), explain=explain, whole=whole, db=db, now=now)
+    full = max((1.0, *(hit.score for hit in found.hits)))
+    show = _Hits(found, screen, full, explain, whole, db, now)
     blocks = [show(rank, hit) for rank, hit in enumerate(found.hits, start=1)]
     if not blocks:
         blocks.append("\n".join(indent(line, screen.width, 0) for line in nothing(found)))
@@ -78,28 +78,22 @@ def grade(hit: Hit, profile: str) -> str:
     return f"{int(round(100 * hit.score, 4)):>3} {word:<{max(map(len, BANDS))}}"
 
 
-class _Hits:
-    """Text of single hits, with what all hits of one answer share."""
+class _Hits(NamedTuple):
+    """Text of single hits, with what all hits of one answer share; `full` is the score of a full bar."""
 
-    def __init__(
-        self,
-        found: Results,
-        screen: Screen,
-        *,
-        full: float,
-        explain: bool,
-        whole: bool,
-        db: str | None,
-        now: datetime,
-    ) -> None:
-        self._found, self._screen, self._full = found, screen, full
-        self._explain, self._whole, self._db, self._now = explain, whole, db, now
+    found: Results
+    screen: Screen
+    full: float
+    explain: bool
+    whole: bool
+    db: str | None
+    now: datetime
 
     def __call__(self, rank: int, hit: Hit) -> str:
-        screen, found = self._screen, self._found
-        meter = f"{bar(hit.score / self._full, _BAR_CELLS)} {grade(hit, found.profile)}"
+        screen, found = self.screen, self.found
+        meter = f"{bar(hit.score / self.full, _BAR_CELLS)} {grade(hit, found.profile)}"
         room = screen.width - _MARGIN - width(meter) - 2
-        text = excerpt(hit, found, whole=self._whole)
+        text = excerpt(hit, found, whole=self.whole)
         head, *body = _wording(hit, found, text, room, screen.width - _MARGIN)
         lines = [f"{rank:>2}  {screen.marked(pad(head, room))}  {meter}".rstrip()]
         lines += [" " * _MARGIN + screen.marked(line) for line in body]
@@ -108,7 +102,7 @@ class _Hits:
             lines.append(paint(indent(line, screen.width, _MARGIN)))
 
         if text.more:
-            below(f"the whole: {to_type(f'get {one_line(hit.id)}', self._db)}")
+            below(f"the whole: {to_type(f'get {one_line(hit.id)}', self.db)}")
         below(one_line(" · ".join(filter(None, self._about(hit)))))
         if hit.type == "message":
             for message in filter(None, hit.context.split("\n")):
@@ -119,9 +113,9 @@ class _Hits:
             below(facts.near_duplicates(hit.near_duplicates))
         if hit.stale:
             below(facts.staleness(hit), screen.yellow)
-        if not_valid := facts.mark_of(hit, self._now):
+        if not_valid := facts.mark_of(hit, self.now):
             below(not_valid, screen.yellow)
-        if self._explain:
+        if self.explain:
             from scrubjay.surfaces.render.explain import reasons
 
             for why in reasons(hit, found):
@@ -130,7 +124,7 @@ class _Hits:
 
     def _about(self, hit: Hit) -> list[str]:
         """Return facts about a hit; of an entry its validity, of a brief one its length in tokens."""
-        found, now = self._found, self._now
+        found, now = self.found, self.now
         validity = facts.validity(hit, now) if has_entries(found) else ""
         return [
             *facts.about(hit, now),

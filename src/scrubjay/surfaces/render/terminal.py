@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TextIO
+from contextlib import suppress
+from typing import NamedTuple, TextIO
 
 # Marks around a matched word while a text is being laid out. Stored text cannot contain them:
 # `clean` runs first, and a terminal never sees them.
@@ -36,12 +37,11 @@ def path_line(path: str) -> str:
     return clean(path).replace("\n", "\u240a")
 
 
-class Screen:
+class Screen(NamedTuple):
     """Width and colours of the output for a person."""
 
-    def __init__(self, width: int = _DEFAULT_WIDTH, *, colour: bool = False) -> None:
-        self.width = width
-        self.colour = colour
+    width: int = _DEFAULT_WIDTH
+    colour: bool = False
 
     def bold(self, text: str) -> str:
         return self._paint("1", text)
@@ -72,36 +72,21 @@ def screen_of(stream: TextIO) -> Screen:
     """Look at a stream: colours only on a terminal, and never against NO_COLOR."""
     terminal = stream.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return Screen(width=_width_of(stream, terminal), colour=terminal and not plain)
-
-
-def _width_of(stream: TextIO, terminal: bool) -> int:
     wish = os.environ.get("COLUMNS", "")
-    if wish.isdigit() and int(wish) > 0:
-        columns = int(wish)
-    elif terminal:
-        try:
-            columns = os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
-        except (
-            OSError,
-            ValueError,
-        ):  # a pseudo-terminal without a size, or a stream without a file
-            columns = _DEFAULT_WIDTH
-    else:
-        columns = _DEFAULT_WIDTH
-    return max(_NARROWEST, min(columns, _WIDEST))
+    columns = int(wish) if wish.isdigit() else 0
+    if terminal and not columns:
+        # A pseudo-terminal may have no size, and a stream no file.
+        with suppress(OSError, ValueError):
+            columns = os.get_terminal_size(stream.fileno()).columns
+    width = max(_NARROWEST, min(columns or _DEFAULT_WIDTH, _WIDEST))
+    return Screen(width, colour=terminal and not plain)
 
 
 def speak_utf8() -> None:
     """Read and write UTF-8, whatever the code page of the console is."""
-    for stream, errors in (
-        (sys.stdin, "strict"),
-        (sys.stdout, "replace"),
-        (sys.stderr, "replace"),
-    ):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors=errors)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if (reconfigure := getattr(stream, "reconfigure", None)) is not None:
+            reconfigure(encoding="utf-8", errors="strict" if stream is sys.stdin else "replace")
 
 
 def out(text: str) -> None:
