@@ -82,7 +82,7 @@ def test_a_server_that_does_not_answer_is_a_lost_tier(capsys: pytest.CaptureFixt
     """What it said is the reason, and nothing of a file or a folder."""
     assert main(["--db", URL, "tiers"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "postgres://127.0.0.1:9/db" in shown
+    assert "– postgres://me@127.0.0.1:9/db" in shown
     assert "agent is lost: postgres://me@127.0.0.1:9/db does not answer" in shown
     assert "mkdir" not in shown
 
