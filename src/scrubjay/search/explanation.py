@@ -56,8 +56,8 @@ class Explanation:
             self.amounts = {name: factor * amount for name, amount in self.amounts.items()}
             self._prefix(f"{factor:g} × ", f"{words} × ")
 
-    def note(self, line: str) -> None:
-        self._notes.append(line)
+    def note(self, *lines: str) -> None:
+        self._notes += lines
 
     def before(self, name: str) -> float:
         """Return the sum of the parts before this one: the score that its stage has found."""

@@ -7,13 +7,14 @@ override. Sources (Run -> RankedList) and the tests of `when` (Run -> bool) are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, Results, Step
+from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, Results, Row, Step
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -129,9 +130,26 @@ class Run(NamedTuple):
         """Return this run with more counts for the results."""
         return self._replace(counts={**self.counts, **counts})
 
-    def ranked(self, pool: Sequence[Candidate]) -> Run:
+    def warning(self, *warnings: str) -> Run:
+        """Return this run with warnings for the results; empty ones are left out."""
+        joined = "; ".join(filter(None, warnings))
+        return self.noting(warning=joined) if joined else self
+
+    def with_rows(self, name: str, change: Callable[[tuple[Row, ...]], Iterable[Row]]) -> Run:
+        """Return this run with the rows of one list changed."""
+        changed = (
+            ranked._replace(rows=tuple(change(ranked.rows))) if ranked.name == name else ranked
+            for ranked in self.lists
+        )
+        return self._replace(lists=tuple(changed))
+
+    def holding(self, pool: Iterable[Candidate]) -> Run:
+        """Return this run with these candidates, in their order."""
+        return self._replace(pool=tuple(pool))
+
+    def ranked(self, pool: Iterable[Candidate]) -> Run:
         """Return this run with these candidates, best first."""
-        return self._replace(pool=tuple(sorted(pool, key=lambda candidate: candidate.order)))
+        return self.holding(sorted(pool, key=lambda candidate: candidate.order))
 
     @property
     def size(self) -> int:
@@ -195,9 +213,8 @@ def _show(value: object) -> str:
 
 def is_parts(value: object) -> bool:
     """True for the stages inside a stage (maybe none): the trace shows them as branches."""
-    return isinstance(value, Part) or (
-        isinstance(value, tuple) and all(isinstance(inner, Part) for inner in value)
-    )
+    inner = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(part, Part) for part in inner)
 
 
 def flat(stages: tuple[Part[Any], ...]) -> Iterator[Part[Any]]:
@@ -271,6 +288,16 @@ def explained_by(explain: Callable[[Explanation, Step], None]) -> Callable[[F], 
 def merges_tables(*names: str) -> Callable[[F], F]:
     """Let an override of one of these tables replace only the keys that it names."""
     return _mark("merged_tables", names)
+
+
+def summed(candidate: Candidate, why: Mapping[str, float]) -> Candidate:
+    """Return a candidate with a new score: the sum of these parts."""
+    return candidate._replace(score=sum(why.values()), why=why)
+
+
+def by_score(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return rows in the order of a list: score to six places, then newer, then id."""
+    return tuple(sorted(rows, key=lambda row: (-round(row.score, 6), -row.updated_us, row.id)))
 
 
 def attempt(part: Part[T], run: Run, otherwise: T) -> tuple[T, Step]:
@@ -373,10 +400,7 @@ def search(query: Query, profile: str, stages: tuple[Stage, ...], kit: Kit) -> R
         run = after._replace(trace=(*after.trace, step))  # a stage may read the trace so far
     took_ms = (perf_counter() - started) * 1000
     hits = tuple(_hit(candidate, candidate.memory) for candidate in run.pool if candidate.memory)
-    topics: dict[str, int] = {}
-    for hit in hits:
-        for topic in hit.topics:
-            topics[topic] = topics.get(topic, 0) + 1
+    topics = Counter(topic for hit in hits for topic in hit.topics)
     listed = {ranked.name: len(ranked.rows) for ranked in run.lists}
     return Results(
         query=run.query.text,

@@ -166,12 +166,10 @@ def _holds(variant: str, kept: str) -> bool:
     if signs:
         return signs[0] in {_key(sign) for sign in operators_in(variant)}
     text, name = f" {fold(variant)} ", fold(kept)
-    at = text.find(name)
-    while at >= 0:
-        if _ends(text[at - 1], name[0]) and _ends(text[at + len(name)], name[-1]):
-            return True
-        at = text.find(name, at + 1)
-    return False
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(name)})", text))
+    return any(
+        _ends(text[at - 1], name[0]) and _ends(text[at + len(name)], name[-1]) for at in starts
+    )
 
 
 def _ends(beside: str, edge: str) -> bool:

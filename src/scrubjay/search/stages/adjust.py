@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from math import log, tanh
 from typing import TYPE_CHECKING
 from unicodedata import category
@@ -27,10 +28,10 @@ def _explain_multiply(explanation: Explanation, step: Step) -> None:
     for name, amount in explanation.hit.why.items():
         if name in factors:
             before = explanation.before(name)
-            if abs(before * (factors[name] - 1) - amount) < 1e-6:
-                explanation.add(name, f"({factors[name]:g} - 1) × {before:.6f}")
-            else:  # the cap has stopped it
-                explanation.add(name, f"{before + amount:g} - {before:.6f}")
+            working = f"({factors[name]:g} - 1) × {before:.6f}"
+            if abs(before * (factors[name] - 1) - amount) >= 1e-6:  # the cap has stopped it
+                working = f"{before + amount:g} - {before:.6f}"
+            explanation.add(name, working)
 
 
 @stage
@@ -130,13 +131,9 @@ def _words_of(query: Query) -> list[str]:
 def _terms(query: Query, query_words: list[str]) -> tuple[str, ...]:
     """Mark prefixes with *, and split runs of characters without spaces into pairs."""
     begun = {fold(sign["prefix"]) for sign in operators_in(query.text) if sign["prefix"]}
-    found: list[str] = []
-    for word in query_words:
-        if is_unspaced(word):
-            found.extend(query_tokens(word))
-        else:
-            found.append(f"{word}*" if word in begun else word)
-    return tuple(dict.fromkeys(found))
+    marked = ((word, f"{word}*" if word in begun else word) for word in query_words)
+    found = (query_tokens(word) if is_unspaced(word) else (term,) for word, term in marked)
+    return tuple(dict.fromkeys(chain.from_iterable(found)))
 
 
 def stands_in(term: str, text: str) -> bool:
@@ -164,14 +161,14 @@ def _goes_on(character: str) -> bool:
 
 
 def _explain_verdict(explanation: Explanation, step: Step) -> None:
-    workings = {}
-    if (score := explanation.hit.why.get("synthetic")) is not None:
-        low, more = step.numbers["low"], step.numbers["high"] - step.numbers["low"]
-        steepness, centre = step.numbers["steepness"], step.numbers["centre"]
-        if steepness and low < score < low + more:  # else the curve is too flat to find x again
-            x = centre - log(more / (score - low) - 1) / steepness
-            curve = f"{low:g} + {more:g} / (1 + e^(-{steepness:g} × ({x:.6f} - {centre:g})))"
-            workings["synthetic"] = [curve]
+    workings, score = {}, explanation.hit.why.get("synthetic")
+    low, more = step.numbers["low"], step.numbers["high"] - step.numbers["low"]
+    steepness, centre = step.numbers["steepness"], step.numbers["centre"]
+    # Outside of this the curve is too flat to find x again.
+    if score is not None and steepness and low < score < low + more:
+        x = centre - log(more / (score - low) - 1) / steepness
+        curve = f"{low:g} + {more:g} / (1 + e^(-{steepness:g} × ({x:.6f} - {centre:g})))"
+        workings["synthetic"] = [curve]
     explanation.made(
         "what it added to the score so far, or took from it; the first is the score to begin with",
         workings,
@@ -202,12 +199,8 @@ def verdict(
     best = max(len(run.lists), 1) / (k + 1) * boost
     pool = []
     for candidate in run.pool:
-        if candidate.rerank_score is not None:
-            pool.append(
-                candidate._replace(
-                    score=candidate.rerank_score, why={"rerank": candidate.rerank_score}
-                )
-            )
+        if (read := candidate.rerank_score) is not None:
+            pool.append(candidate._replace(score=read, why={"rerank": read}))
             continue
         x = candidate.score / best
         if "vector" in candidate.found:
@@ -215,10 +208,10 @@ def verdict(
         # The logistic function as a tanh, which cannot overflow.
         score = low + (high - low) * (1 + tanh(steepness * (x - centre) / 2)) / 2
         pool.append(candidate._replace(score=score, why={"synthetic": score}))
-    read = sum(candidate.rerank_score is not None for candidate in pool)
-    run = run.counting(reranked=read).ranked(pool).noting(best_possible=best, reranked=read)
-    reason = next(_left_out(run.trace), None) if not read else None
-    return run.noting(warning=f"no reranker has read the texts: {reason}") if reason else run
+    count = sum(candidate.rerank_score is not None for candidate in pool)
+    run = run.counting(reranked=count).ranked(pool).noting(best_possible=best, reranked=count)
+    reason = next(_left_out(run.trace), None) if not count else None
+    return run.warning(f"no reranker has read the texts: {reason}" if reason else "")
 
 
 def _left_out(steps: tuple[Step, ...]) -> Iterator[str]:
@@ -239,7 +232,5 @@ def _scored(candidate: Candidate, score: float, name: str) -> Candidate:
     """Give a candidate its new score, and add the difference to the part of that name."""
     if score == candidate.score:
         return candidate
-    return candidate._replace(
-        score=score,
-        why={**candidate.why, name: candidate.why.get(name, 0.0) + score - candidate.score},
-    )
+    part = candidate.why.get(name, 0.0) + score - candidate.score
+    return candidate._replace(score=score, why={**candidate.why, name: part})

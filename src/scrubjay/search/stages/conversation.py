@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, checked_by, explained_by, limits, stage
+from scrubjay.search.pipeline import (
+    Run,
+    by_score,
+    checked_by,
+    explained_by,
+    limits,
+    stage,
+    summed,
+)
 from scrubjay.search.stages.recall import by_meaning
 from scrubjay.text.analysis import fold_text
 from scrubjay.times import micros
@@ -34,8 +42,7 @@ def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
     run = run._replace(query=query)
     if spoken is None:
         return run
-    unsettled = moments.unsettled(settled_us, scope)
-    return run.noting(session=session, unsettled=unsettled)
+    return run.noting(session=session, unsettled=moments.unsettled(settled_us, scope))
 
 
 @stage
@@ -61,12 +68,9 @@ def immediate(run: Run, *, shortlist: int = 200) -> RankedList:
     if run.query.vector is None:
         return RankedList("immediate", searched=False)
     asked = run.query.scope.types
-    types = (
-        ("message",) if asked is None else tuple(type_ for type_ in asked if type_ == "message")
-    )
+    types = ("message",) if asked is None or "message" in asked else ()
     scope = run.query.scope._replace(session=spoken.session, types=types, spoken=None)
-    narrowed = run._replace(query=run.query._replace(scope=scope))
-    return _shortlisted(narrowed, shortlist)
+    return _shortlisted(run._replace(query=run.query._replace(scope=scope)), shortlist)
 
 
 def _shortlisted(run: Run, shortlist: int) -> RankedList:
@@ -81,27 +85,20 @@ def merge(run: Run, *, into: str = "vector", name: str = "immediate") -> Run:
     for row in (row for ranked in ours for row in ranked.rows):
         if row.id not in best or row.score > best[row.id].score:
             best[row.id] = row
-    rows = sorted(best.values(), key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
-    searched = any(ranked.searched for ranked in ours)
-    others = tuple(ranked for ranked in run.lists if ranked.name not in (into, name))
-    run = run._replace(lists=(*others, RankedList(into, tuple(rows), searched)))
-    run = run.counting(**{name: sum(len(ranked.rows) for ranked in ours if ranked.name == name)})
-    return run.noting(**{ranked.name: len(ranked.rows) for ranked in ours})
+    merged = RankedList(into, by_score(best.values()), any(ranked.searched for ranked in ours))
+    others = [ranked for ranked in run.lists if ranked not in ours]
+    counts = {ranked.name: len(ranked.rows) for ranked in ours}
+    run = run._replace(lists=(*others, merged)).counting(**{name: counts.get(name, 0)})
+    return run.noting(**counts)
 
 
 @stage
 @limits(cosine="between -1 and 1")
 def near_enough(run: Run, *, cosine: float = 0.3) -> Run:
     """Drop rows of a lower cosine from the vector list; words may still find those memories."""
-    lists = []
-    dropped = 0
-    for ranked in run.lists:
-        if ranked.name == "vector":
-            rows = tuple(row for row in ranked.rows if round(row.score, 6) >= cosine)
-            dropped += len(ranked.rows) - len(rows)
-            ranked = ranked._replace(rows=rows)
-        lists.append(ranked)
-    return run._replace(lists=tuple(lists)).noting(dropped=dropped)
+    after = run.with_rows("vector", lambda rows: [r for r in rows if round(r.score, 6) >= cosine])
+    pairs = zip(run.lists, after.lists, strict=True)
+    return after.noting(dropped=sum(len(was.rows) - len(now.rows) for was, now in pairs))
 
 
 def _check_ranks(*, vector: float, keyword: float, k: float) -> None:
@@ -138,15 +135,12 @@ def by_rank(run: Run, *, vector: float = 0.7, keyword: float = 0.3, k: float = 1
         for rank, row in enumerate(ranked.rows, start=1):
             part = {name: weight * (k + 1) / (k + rank)} if name in weights else {}
             before = pool.get(row.id) or Candidate(row.id, updated_us=row.updated_us)
-            why = {**before.why, **part}
-            pool[row.id] = before._replace(
-                score=sum(why.values()),
-                why=why,
+            pool[row.id] = summed(before, {**before.why, **part})._replace(
                 found={**before.found, name: Found(rank, row.score)},
                 # Only the vector list has a chunk.
                 best_chunk=before.best_chunk if row.chunk is None else row.chunk,
             )
-    return run.ranked(tuple(pool.values()))
+    return run.ranked(pool.values())
 
 
 @stage
@@ -165,4 +159,4 @@ def distinct(run: Run) -> Run:
             seen.add(text)
             pool.append(candidate)
     counts = {"same": len(run.pool) - len(pool) - echoes, "echoes": echoes}
-    return run._replace(pool=tuple(pool)).counting(**counts).noting(**counts)
+    return run.holding(pool).counting(**counts).noting(**counts)

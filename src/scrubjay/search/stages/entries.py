@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.search.pipeline import Run, explained_by, limits, stage
 from scrubjay.text.markdown import front_matter
-from scrubjay.types import Candidate, Memory, Step
+from scrubjay.types import Memory, Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
@@ -22,8 +22,8 @@ def widen(run: Run, *, unlimited: int = 50) -> Run:
 
 
 def _explain_fixed_score(explanation: Explanation, step: Step) -> None:
+    score = step.numbers["score"]
     if "memory" in explanation.hit.why:
-        score = step.numbers["score"]
         working = {"memory": [f"{score:g} for a memory"]}
         explanation.made("the fixed score of its type", working, {"memory": score}, kept=False)
 
@@ -35,12 +35,10 @@ def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
     """Give memories of some types a fixed score in place of their signals: they are not entries.
     `why` keeps their signals, and has the fixed score as `memory`."""
     return run.ranked(
-        [
-            candidate._replace(score=score, why={**candidate.why, "memory": score})
-            if candidate.memory is not None and candidate.memory.type in types
-            else candidate
-            for candidate in run.pool
-        ]
+        one._replace(score=score, why={**one.why, "memory": score})
+        if one.memory is not None and one.memory.type in types
+        else one
+        for one in run.pool
     )
 
 
@@ -59,26 +57,20 @@ def top_or_all(run: Run, *, few: int = 50, share: float = 0.5) -> Run:
 @limits(chars="1 or more")
 def scan(run: Run, *, chars: int = 120) -> Run:
     """Show each entry by its first characters only: enough to choose which to load."""
-    pool = []
-    for candidate in _described(run):
-        text = candidate.description or ""
-        pool.append(
-            candidate._replace(snippet=text[:chars], complete=len(text) <= chars, brief=True)
+    entries = ((one, description(one.memory)) for one in run.pool if one.memory)
+    return run.holding(
+        one._replace(
+            description=text, snippet=text[:chars], complete=len(text) <= chars, brief=True
         )
-    return run._replace(pool=tuple(pool))
+        for one, text in entries
+    )
 
 
 @stage
 def describe(run: Run) -> Run:
     """Show each entry without the front matter of its file."""
-    return run._replace(pool=_described(run))
-
-
-def _described(run: Run) -> tuple[Candidate, ...]:
-    return tuple(
-        candidate._replace(description=description(candidate.memory))
-        for candidate in run.pool
-        if candidate.memory
+    return run.holding(
+        one._replace(description=description(one.memory)) for one in run.pool if one.memory
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import log, sqrt
+from math import log, prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, explained_by, limits, stage
+from scrubjay.search.pipeline import Run, explained_by, limits, stage, summed
 from scrubjay.types import Candidate, Found, Hit, RankedList, Step
 
 if TYPE_CHECKING:
@@ -111,11 +111,9 @@ def _explain_over_best(explanation: Explanation, step: Step) -> None:
     if best := step.notes.get("best"):
         scale = explanation.scale
         share = f"{scale * best:g}"
-        reason = (
-            "1, which the best fused score is made"
-            if share == "1"
-            else "the share that ranks have in this score, beside the reranker"
-        )
+        reason = "the share that ranks have in this score, beside the reranker"
+        if share == "1":
+            reason = "1, which the best fused score is made"
         explanation.note(
             f"{scale:.6f} = {share} / {best:.6f}: the scale; {reason}, over the best fused score"
         )
@@ -128,15 +126,12 @@ def over_best(run: Run) -> Run:
     best = max((candidate.score for candidate in run.pool), default=0.0)
     if best <= 0:
         return run
-    pool = [
-        candidate._replace(
-            score=candidate.score / best,
-            why={name: part / best for name, part in candidate.why.items()},
-        )
-        for candidate in run.pool
-    ]
+    shares = ({name: part / best for name, part in one.why.items()} for one in run.pool)
     # Sorted again: scores that were equal to six places may differ now.
-    return run.ranked(pool).noting(best=best)
+    return run.noting(best=best).ranked(
+        candidate._replace(score=candidate.score / best, why=why)
+        for candidate, why in zip(run.pool, shares, strict=True)
+    )
 
 
 def _explain_similarity(explanation: Explanation, _: Step) -> None:
@@ -151,32 +146,27 @@ def _explain_similarity(explanation: Explanation, _: Step) -> None:
 @explained_by(_explain_similarity)
 def similarity(run: Run) -> Run:
     """Score by 1 - distance / 2, with the cosine distance of the best chunk: 1 is the same direction."""
-    pool = []
-    for candidate in gather(run.lists):
-        place = candidate.found.get("vector")
-        near = 1 - (1 - place.score) / 2 if place else 0.0
-        pool.append(candidate._replace(score=near, why={"vector": near}))
-    return run.ranked(pool)
+    nearest = ((one, one.found.get("vector")) for one in gather(run.lists))
+    return run.ranked(
+        summed(candidate, {"vector": 1 - (1 - place.score) / 2 if place else 0.0})
+        for candidate, place in nearest
+    )
 
 
 def _explain_weigh(explanation: Explanation, step: Step) -> None:
     hit, notes = explanation.hit, step.notes
+    shares = {n: of for n, of in notes.items() if isinstance(of, Mapping) and "of" in of}
     explanation.made(
         "scale × weight of the list, as a share of all × its score there / the best score there",
-        {
-            name: [_share_formula(name, hit, share, notes["times"])]
-            for name, share in notes.items()
-            if isinstance(share, Mapping) and "of" in share
-        },
+        {name: [_share_formula(name, hit, of, notes["times"])] for name, of in shares.items()},
     )
     if not notes.get("times"):
         return
-    if (passages := hit.passages or 0) > 1:
+    if (count := hit.passages or 0) > 1:
         explanation.note(
-            f"√(2 ln {passages}): what the nearest of {passages} passages gains by chance, in spreads"
+            f"√(2 ln {count}): what the nearest of {count} passages gains by chance, in spreads"
         )
-    for line in _strength_lines(notes):
-        explanation.note(line)
+    explanation.note(*_strength_lines(notes))
 
 
 def _share_formula(name: str, hit: Hit, share: Mapping[str, float], times: float) -> str:
@@ -200,13 +190,9 @@ def _strength_lines(notes: Mapping[str, Any]) -> Iterator[str]:
     else:
         shown = f"{times:.6f} = {strength:.6f} / {strength / times:.6f}"
         yield f"{shown}: the scale; {leads}, over the sum of its own parts {scaled}"
-    powers = {
-        name: "" if proof["power"] == 1 else f"^{proof['power']:g}"
-        for name, proof in evidence.items()
-    }
-    doubts = " × ".join(
-        f"(1 - {proof['share']:.6f}{powers[name]})" for name, proof in evidence.items()
-    )
+    powers = ("" if proof["power"] == 1 else f"^{proof['power']:g}" for proof in evidence.values())
+    shares = (f"{proof['share']:.6f}" for proof in evidence.values())
+    doubts = " × ".join(f"(1 - {''.join(both)})" for both in zip(shares, powers, strict=True))
     yield (
         f"{strength:.6f} = 1 - {doubts}: that strength; 1 less what each list leaves in doubt, multiplied;"
         " it means the same for every query"
@@ -282,15 +268,11 @@ def weigh(
     evidence = _evidence(first, lists, powers or {})
     relative, strength = sum(parts[first.id].values()), _strength(evidence)
     times = strength / relative if relative > 0 else 0.0
-    pool = []
-    for candidate in run.pool:
-        why = {name: amount * times for name, amount in parts[candidate.id].items()}
-        pool.append(candidate._replace(score=sum(why.values()), why=why))
-    return (
-        run.ranked(pool)
-        ._replace(confidence=strength)
-        .noting(**notes, times=times, strength=strength, evidence=evidence)
+    run = run._replace(confidence=strength).ranked(
+        summed(one, {name: amount * times for name, amount in parts[one.id].items()})
+        for one in run.pool
     )
+    return run.noting(**notes, times=times, strength=strength, evidence=evidence)
 
 
 def _rerankers(run: Run, weights: Mapping[str, float]) -> list[str]:
@@ -335,7 +317,5 @@ def _evidence(
 
 
 def _strength(evidence: Mapping[str, Mapping[str, float]]) -> float:
-    doubt = 1.0
-    for proof in evidence.values():
-        doubt *= 1 - proof["share"] ** proof["power"]
-    return 1 - doubt
+    doubts = (1 - proof["share"] ** proof["power"] for proof in evidence.values())
+    return 1 - prod(doubts, start=1.0)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import ceil
 
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.search.pipeline import Run, checked_by, limits, stage
-from scrubjay.search.stages.recall import FIELD_WEIGHTS, by_meaning, by_word, different
+from scrubjay.search.stages.recall import FIELD_WEIGHTS, by_meaning, by_word, different, enough
 from scrubjay.types import RankedList, Row
 
 _MOST_STEPS = 3
@@ -39,13 +38,10 @@ def graph(
 
     def walk(most: int) -> RankedList:
         found = index.walk(begin, run.query.scope, steps, most) if begin else []
-        rows = (
-            Row(candidate.id, candidate.score, None, candidate.updated_us) for candidate in found
-        )
+        rows = (Row(near.id, near.score, None, near.updated_us) for near in found)
         return RankedList("graph", tuple(rows))
 
-    found = different(run, walk, max(depth, ceil(times * run.query.limit), run.query.least))
-    return found._replace(warning=warning)
+    return different(run, walk, enough(run, depth, times))._replace(warning=warning)
 
 
 def _seeds(run: Run, most: int, weights: Mapping[str, float]) -> tuple[list[str], str]:

@@ -17,7 +17,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, checked_by, explained_by, stage
+from scrubjay.search.pipeline import Run, checked_by, explained_by, stage, summed
 from scrubjay.search.stages.fuse import gather
 from scrubjay.types import Step
 
@@ -46,13 +46,9 @@ def clamp(run: Run, *, name: str = "vector", low: float = 0.0, high: float = 1.0
     """Limit the scores of one list to a range: a cosine below 0 means no more than one of 0."""
     if low >= high:
         raise InvalidInput(f"clamp.low is {low:g} and clamp.high {high:g}; high must be above low")
-    lists = []
-    for ranked in run.lists:
-        if ranked.name == name:
-            rows = (row._replace(score=min(max(row.score, low), high)) for row in ranked.rows)
-            ranked = ranked._replace(rows=tuple(rows))
-        lists.append(ranked)
-    return run._replace(lists=tuple(lists))
+    return run.with_rows(
+        name, lambda rows: [row._replace(score=min(max(row.score, low), high)) for row in rows]
+    )
 
 
 def _explain_min_max(explanation: Explanation, step: Step) -> None:
@@ -86,8 +82,12 @@ def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
     """Score by (raw - worst) / (best - worst) inside each list, summed by weight; all equal gives 1.
     A memory that a list does not contain gets 0 for it. Scores of different queries cannot be
     compared. The weights are taken as they are: where they sum to 2, the best score may be 2."""
-    check_weights(weights=weights)
-    _refuse_unknown(run, weights)
+    # A weight for an unknown list is a typing error that would silently drop a source.
+    known = {*SOURCES, *(ranked.name for ranked in run.lists)}
+    if unknown := [name for name in weights if name not in known]:
+        raise InvalidInput(
+            f"min_max.weights names {unknown[0]!r}; the lists are {', '.join(sorted(known))}"
+        )
     # By value, not by rank: rows whose scores differ by less than 1e-6 are sorted by age.
     ends = {
         ranked.name: (min(row.score for row in ranked.rows), max(row.score for row in ranked.rows))
@@ -96,15 +96,14 @@ def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
     }
     pool = []
     for candidate in gather(run.lists, weights=weights):
+        found = candidate.found
         why = {
-            name: weight * between(candidate.found[name].score, *ends[name])
-            if name in candidate.found
-            else 0.0
+            name: weight * between(found[name].score, *ends[name]) if name in found else 0.0
             for name, weight in weights.items()
             if weight
         }
-        pool.append(candidate._replace(score=sum(why.values()), why=why))
-    notes: dict[str, Any] = {
+        pool.append(summed(candidate, why))
+    notes = {
         name: {"weight": weights[name], "worst": worst, "best": best}
         for name, (worst, best) in ends.items()
     }
@@ -114,13 +113,3 @@ def min_max(run: Run, *, weights: Mapping[str, float]) -> Run:
 def between(raw: float, worst: float, best: float) -> float:
     """Return where a score lies between the worst and the best of its list: 0 to 1; 1 if these are equal."""
     return (raw - worst) / (best - worst) if round(best, 6) > round(worst, 6) else 1.0
-
-
-def _refuse_unknown(run: Run, weights: Mapping[str, float]) -> None:
-    """Refuse a weight for an unknown list: a typing error would silently drop a source."""
-    known = {*SOURCES, *(ranked.name for ranked in run.lists)}
-    unknown = [name for name in weights if name not in known]
-    if unknown:
-        raise InvalidInput(
-            f"min_max.weights names {unknown[0]!r}; the lists are {', '.join(sorted(known))}"
-        )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from scrubjay.search.pipeline import Run, limits, stage
+from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.text.snippets import count_matches, preview, snippet
 from scrubjay.types import NEAR_DUPLICATE, Candidate, Chunk, Memory
 
@@ -33,10 +36,8 @@ def mark_near_duplicates(run: Run) -> Run:
     alike = graph.linked([candidate.id for candidate in run.pool], scope, NEAR_DUPLICATE)
     if not alike:
         return run
-    pool = tuple(
-        candidate._replace(near_duplicates=alike.get(candidate.id, ())) for candidate in run.pool
-    )
-    return run._replace(pool=pool).noting(marked=len(alike))
+    pool = (one._replace(near_duplicates=alike.get(one.id, ())) for one in run.pool)
+    return run.holding(pool).noting(marked=len(alike))
 
 
 @stage
@@ -46,8 +47,8 @@ def count_passages(run: Run) -> Run:
     if records is None or not run.pool:
         return run
     counts = records.chunk_counts([candidate.id for candidate in run.pool])
-    pool = tuple(candidate._replace(passages=counts.get(candidate.id)) for candidate in run.pool)
-    return run._replace(pool=pool).noting(of_several=sum(count > 1 for count in counts.values()))
+    pool = (candidate._replace(passages=counts.get(candidate.id)) for candidate in run.pool)
+    return run.holding(pool).noting(of_several=sum(count > 1 for count in counts.values()))
 
 
 @stage
@@ -59,10 +60,8 @@ def count_candidates(run: Run) -> Run:
 @stage
 def count_hits(run: Run) -> Run:
     """Count the hits that each list found; a hit in two lists counts for both."""
-    found = {
-        ranked.name: sum(ranked.name in hit.found for hit in run.pool) for ranked in run.lists
-    }
-    return run.noting(hits=found)
+    names = [ranked.name for ranked in run.lists]
+    return run.noting(hits={name: sum(name in hit.found for hit in run.pool) for name in names})
 
 
 @stage
@@ -70,9 +69,7 @@ def at_least(run: Run, *, score: float = 0.0) -> Run:
     """Drop candidates that score below the profile's floor or the caller's minimum."""
     asked = run.query.min_score
     least = score if asked is None else max(score, asked)
-    return run._replace(
-        pool=tuple(candidate for candidate in run.pool if round(candidate.score, 6) >= least)
-    )
+    return run.holding(one for one in run.pool if round(one.score, 6) >= least)
 
 
 @stage
@@ -82,20 +79,18 @@ def load(run: Run) -> Run:
     if records is None:
         return run
     memories = records.get([candidate.id for candidate in run.pool], run.query.shown)
-    chunks = records.chunks(
-        (candidate.id, candidate.best_chunk)
-        for candidate in run.pool
-        if candidate.best_chunk is not None
-    )
-    pool = tuple(
-        candidate._replace(
-            memory=memories[candidate.id],
-            chunk=chunks.get((candidate.id, candidate.best_chunk or 0)),
-        )
+    chunks = best_chunks(records, run.pool)
+    return run.holding(
+        candidate._replace(memory=memories[candidate.id], chunk=chunks.get(candidate.id))
         for candidate in run.pool
         if candidate.id in memories
     )
-    return run._replace(pool=pool)
+
+
+def best_chunks(records: SqlRecords, pool: Iterable[Candidate]) -> dict[str, Chunk]:
+    """Return the best chunk of each candidate that has one, by the id of the candidate."""
+    best = [(one.id, one.best_chunk) for one in pool if one.best_chunk is not None]
+    return {id_: chunk for (id_, _), chunk in records.chunks(best).items()}
 
 
 @stage
@@ -106,16 +101,11 @@ def around(run: Run, *, turns: int = 1) -> Run:
     They become its context, a line each, as `role: text`; the line “…” stands for the message itself.
     """
     records = run.kit.records
-    if records is None or not any(
-        candidate.memory and candidate.memory.type == "message" for candidate in run.pool
-    ):
+    messages = [one.memory for one in run.pool if one.memory and one.memory.type == "message"]
+    if records is None or not messages:
         return run
     most_chars = records.short_turn_chars
-    short = [
-        candidate.id
-        for candidate in run.pool
-        if candidate.memory and _is_short(candidate.memory, most_chars)
-    ]
+    short = [message.id for message in messages if len(message.text) <= most_chars]
     # A neighbour may lack a word of the query; every other filter applies to it.
     scope = run.query.shown._replace(holds=(), lacks=())
     neighbours = records.around(short, turns, scope) if short else {}
@@ -123,29 +113,21 @@ def around(run: Run, *, turns: int = 1) -> Run:
         return run
 
     def with_context(candidate: Candidate) -> Candidate:
-        if candidate.memory is None or candidate.id not in neighbours:
-            return candidate
-        before, after = (
-            [_line(turn, most_chars) for turn in side] for side in neighbours[candidate.id]
-        )
-        if not before and not after:
+        sides = neighbours.get(candidate.id, ((), ()))
+        before, after = ([_line(turn, most_chars) for turn in side] for side in sides)
+        if candidate.memory is None or not (before or after):
             return candidate
         lines = filter(None, (candidate.memory.context, *before, _ITSELF, *after))
         return candidate._replace(memory=candidate.memory._replace(context="\n".join(lines)))
 
-    return run._replace(pool=tuple(map(with_context, run.pool))).noting(told=len(neighbours))
-
-
-def _is_short(memory: Memory, most_chars: int) -> bool:
-    return memory.type == "message" and len(memory.text) <= most_chars
+    return run.holding(map(with_context, run.pool)).noting(told=len(neighbours))
 
 
 def _line(turn: Memory, most_chars: int) -> str:
     """Return a message as one line, no longer than what is embedded of it with its neighbour."""
     text = " ".join(turn.text.split())
     shown = preview(text, most_chars)
-    cut = "" if shown == text else " …"
-    return f"{turn.role or 'somebody'}: {shown}{cut}"
+    return f"{turn.role or 'somebody'}: {shown}{'' if shown == text else ' …'}"
 
 
 @stage
@@ -155,9 +137,7 @@ def passages(run: Run, *, width_chars: int = 240) -> Run:
 
     That is the best chunk by vector, unless it contains no word of the query and another chunk does.
     """
-    return run._replace(
-        pool=tuple(_with_passage(run, candidate, width_chars) for candidate in run.pool)
-    )
+    return run.holding(_with_passage(run, candidate, width_chars) for candidate in run.pool)
 
 
 def _with_passage(run: Run, candidate: Candidate, width_chars: int) -> Candidate:
@@ -188,9 +168,8 @@ def wordiest(run: Run, memory: Memory) -> Chunk | None:
     counts = count_matches(likely, terms, memory.language)
     if not any(counts):
         counts = count_matches(passages, terms, memory.language)
-    ranked = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True)]
-    best = max(ranked, default=None)
-    return best[2] if best and best[0] else None
+    ranked = [(n, -chunk.ordinal, chunk) for n, chunk in zip(counts, chunks, strict=True) if n]
+    return max(ranked)[2] if ranked else None
 
 
 def _may_match(passage: str, terms: tuple[str, ...]) -> bool:
@@ -233,11 +212,9 @@ def previews(
 
 
 def _searched(run: Run) -> str:
-    lists = ", ".join(
-        f"{ranked.name} {len(ranked.rows)}" for ranked in run.lists if ranked.searched
-    )
-    candidates = run.counts.get("candidates", 0)
-    return f"{lists or 'nothing'}; {candidates} candidates, none of them good enough"
+    lists = [f"{ranked.name} {len(ranked.rows)}" for ranked in run.lists if ranked.searched]
+    found = f"{run.counts.get('candidates', 0)} candidates, none of them good enough"
+    return f"{', '.join(lists) or 'nothing'}; {found}"
 
 
 @stage
@@ -253,25 +230,14 @@ def check_files(run: Run, *, most: int = 2000) -> Run:
         scope = run.query.scope._replace(holds=(), lacks=())
         known = {file.memory: file for file in files.visible(scope)}
     else:
-        known = dict(
-            files.of(
-                [
-                    candidate.id
-                    for candidate in run.pool
-                    if candidate.memory and candidate.memory.source
-                ]
-            )
-        )
+        known = dict(files.of([one.id for one in run.pool if one.memory and one.memory.source]))
     if not known:  # the files of others are not counted
         return run
     # One file may be in two namespaces, read at different times.
     distinct = {(file.path, file.size, file.mtime_ns): file for file in known.values()}
     states = {key: file.state() for key, file in distinct.items()}
     stale = {id_: states[file.path, file.size, file.mtime_ns] for id_, file in known.items()}
-    pool = tuple(
-        candidate._replace(stale=stale.get(candidate.id, candidate.stale))
-        for candidate in run.pool
-    )
+    pool = (one._replace(stale=stale.get(one.id, one.stale)) for one in run.pool)
     changed = {path for (path, *_), state in states.items() if state}
     checked = {path for path, *_ in states}
-    return run._replace(pool=pool).counting(checked_files=len(checked), changed_files=len(changed))
+    return run.holding(pool).counting(checked_files=len(checked), changed_files=len(changed))

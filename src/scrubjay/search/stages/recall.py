@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import ceil
 from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, Source, limits, stage
-from scrubjay.types import DEFAULT_NAMESPACE, Found, RankedList, Row, Scope, Term
+from scrubjay.types import DEFAULT_NAMESPACE, Candidate, Found, RankedList, Row, Scope, Term
 
 # How much a word counts in each field; in the text it counts 1.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
@@ -36,10 +37,9 @@ def fan_out(run: Run, *, times: float = 2) -> Run:
     copies = run.kit.copies
     if copies is None or copies.is_empty():
         return run
-    spanned = copies.visible_collections(run.query.scope)
-    if not spanned:
-        return run
-    return run._replace(query=run.query._replace(fetch=times)).noting(collections=spanned)
+    if spanned := copies.visible_collections(run.query.scope):
+        return run._replace(query=run.query._replace(fetch=times)).noting(collections=spanned)
+    return run
 
 
 def different(run: Run, ask: Callable[[int], RankedList], depth: int) -> RankedList:
@@ -78,7 +78,7 @@ def keyword(
 ) -> RankedList:
     """Memories that contain all terms of the query, then those that contain any, by BM25.
     Up to `depth` rows, or `times` the limit of the search if that is more."""
-    return by_word(run, run.query.words, _enough(run, depth, times), weights)
+    return by_word(run, run.query.words, enough(run, depth, times), weights)
 
 
 @stage
@@ -94,10 +94,9 @@ def any_word(
 ) -> RankedList:
     """Memories that contain any term of the query, by BM25 alone; of some types, or all but some.
     Up to `depth` rows, or `times` the limit of the search if that is more."""
-    depth = _enough(run, depth, times)
     if types and not _has_types(run, types):
         return RankedList("keyword")
-    narrowed = _of_types(run, types, not_types)
+    depth, narrowed = enough(run, depth, times), _of_types(run, types, not_types)
     return by_word(narrowed, run.query.words, depth, weights, every_first=False)
 
 
@@ -148,8 +147,8 @@ def vector(
     """Memories whose best chunk is nearest to the query's vector, by cosine; of all but some types."""
     if run.query.vector is None:  # embed_query has noted the reason
         return RankedList("vector", searched=False)
-    depth = _enough(run, depth, times)
-    return by_meaning(_of_types(run, (), not_types), run.query.vector, depth)
+    narrowed = _of_types(run, (), not_types)
+    return by_meaning(narrowed, run.query.vector, enough(run, depth, times))
 
 
 def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) -> RankedList:
@@ -157,10 +156,8 @@ def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) 
     With a `shortlist`, that many are chosen by the first part of their vectors, and the whole
     vectors of those decide: faster in a very large store, but it sometimes misses one."""
     search, model = run.kit.need("vectors").search, run.kit.need("embedder").name
-    scope = run.query.scope
-    return different(
-        run, lambda most: search(wanted, model, scope, most, shortlist=shortlist), depth
-    )
+    ask = partial(search, wanted, model, run.query.scope, shortlist=shortlist)
+    return different(run, ask, depth)
 
 
 @stage
@@ -168,7 +165,7 @@ def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) 
 def variant(run: Run, *, number: int, times: float = 1) -> RankedList:
     """Memories that match one variant of the query: a lexical one by words, others by vector."""
     chosen = run.query.variants[number]
-    depth = _enough(run, 1, times)
+    depth = enough(run, 1, times)
     if chosen.kind == "lexical":
         return by_word(run, chosen.words, depth)
     return by_meaning(run, chosen.vector, depth)
@@ -220,17 +217,18 @@ def look_up(run: Run) -> Run:
     scope = run.query.scope._replace(ids=lacking)
     rows = index.search(run.query.vector, embedder.name, scope, len(lacking)).rows
     found = {row.id: row for row in rows}
-    pool = []
-    for candidate in run.pool:
-        if (row := found.get(candidate.id)) is not None:
-            places = {**candidate.found, "vector": Found(None, row.score)}
-            # A chunk that the list of a variant chose has a fused score, and stays.
-            chunk = row.chunk if candidate.best_chunk is None else candidate.best_chunk
-            candidate = candidate._replace(found=places, best_chunk=chunk)
-        pool.append(candidate)
-    return run._replace(pool=tuple(pool)).noting(looked_up=len(found))
+
+    def with_cosine(candidate: Candidate) -> Candidate:
+        if (row := found.get(candidate.id)) is None:
+            return candidate
+        places = {**candidate.found, "vector": Found(None, row.score)}
+        # A chunk that the list of a variant chose has a fused score, and stays.
+        chunk = row.chunk if candidate.best_chunk is None else candidate.best_chunk
+        return candidate._replace(found=places, best_chunk=chunk)
+
+    return run.holding(map(with_cosine, run.pool)).noting(looked_up=len(found))
 
 
-def _enough(run: Run, depth: int, times: float) -> int:
+def enough(run: Run, depth: int, times: float) -> int:
     """Return the length of a list, which is never shorter than the limit of the search."""
     return max(depth, ceil(times * run.query.limit), run.query.least)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
-from scrubjay.search.pipeline import Run, explained_by, limits, stage
-from scrubjay.search.stages.present import wordiest
+from scrubjay.search.pipeline import Run, explained_by, limits, stage, summed
+from scrubjay.search.stages.present import best_chunks, wordiest
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.snippets import embedding_text
 from scrubjay.types import Candidate, Chunk, Found, Memory, Step
@@ -77,11 +77,11 @@ def _made(
     memories = records.get([id_ for id_, _ in places], run.query.scope)
     chunks = records.chunks(places)
     here = [place for place in places if place in chunks and place[0] in memories]
-    texts = []
-    for place in here:
-        memory, chunk = memories[place[0]], chunks[place]
-        passage = memory.text[chunk.start : chunk.stop]
-        texts.append(embedding_text(memory.title, chunk.heading, memory.context, passage))
+    found = ((memories[id_], chunks[id_, ordinal]) for id_, ordinal in here)
+    texts = [
+        embedding_text(of.title, chunk.heading, of.context, of.text[chunk.start : chunk.stop])
+        for of, chunk in found
+    ]
     tokens = embedder.encode(texts)[1] if texts else []
     if tokens is None:
         return {}
@@ -136,7 +136,7 @@ def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
         candidate._replace(found={**candidate.found, name: Found(None, score)}, rerank_score=score)
         for candidate, score in zip(run.pool, scores, strict=False)
     )
-    return run._replace(pool=(*scored, *run.pool[len(scored) :]))
+    return run.holding((*scored, *run.pool[len(scored) :]))
 
 
 def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
@@ -147,23 +147,15 @@ def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
     unread = [candidate.id for candidate in chosen if candidate.memory is None]
     memories |= records.get(unread, run.query.scope)
     # A text that fits is read whole, so its best chunk need not be looked up.
-    long = {id_ for id_, memory in memories.items() if len(memory.text) > chars}
-    chunks = records.chunks(
-        (candidate.id, candidate.best_chunk)
-        for candidate in chosen
-        if candidate.best_chunk is not None and candidate.id in long
-    )
-    texts = []
-    for candidate in chosen:
-        memory = memories.get(candidate.id)
-        if memory is None:
-            texts.append("")
-            continue
-        chunk = chunks.get((candidate.id, candidate.best_chunk or 0))
-        if chunk is None and len(memory.text) > chars:
-            chunk = wordiest(run, memory)
-        texts.append(_around(memory, chunk, chars))
-    return texts
+    long = {id_: memory for id_, memory in memories.items() if len(memory.text) > chars}
+    chunks = best_chunks(records, (candidate for candidate in chosen if candidate.id in long))
+    chunks |= {
+        id_: best
+        for id_, memory in long.items()
+        if id_ not in chunks and (best := wordiest(run, memory))
+    }
+    known = [(memories.get(candidate.id), chunks.get(candidate.id)) for candidate in chosen]
+    return [_around(memory, chunk, chars) if memory else "" for memory, chunk in known]
 
 
 def _around(memory: Memory, chunk: Chunk | None, chars: int) -> str:
@@ -204,11 +196,10 @@ def blend(run: Run, *, top3: float = 0.75, top10: float = 0.60, beyond: float = 
         return run
     pool = []
     for place, candidate in enumerate(run.pool, start=1):
+        score = candidate.rerank_score
         share = top3 if place <= 3 else top10 if place <= 10 else beyond
-        if candidate.rerank_score is None:
-            share = beyond
+        share = beyond if score is None else share
         why = {name: part * share for name, part in candidate.why.items()}
-        if candidate.rerank_score is not None:
-            why["rerank"] = (1 - share) * candidate.rerank_score
-        pool.append(candidate._replace(score=sum(why.values()), why=why))
+        read = {} if score is None else {"rerank": (1 - share) * score}
+        pool.append(summed(candidate, {**why, **read}))
     return run.ranked(pool)

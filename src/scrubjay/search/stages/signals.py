@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 SIGNALS = ("semantic", "vector", "severity", "temporal_decay", "tag_overlap", "domain_match")
 TEXT = "semantic"  # the signal whose weight feedback moves; the others are scaled
-_OFF_BY = 1e-9
-_DAY = timedelta(days=1)
+
 T = TypeVar("T")
 Key = tuple[str | None, str]  # a tier, and an id in it
 
@@ -37,26 +36,22 @@ def check_signals(
 ) -> None:
     """Refuse numbers that make no sense, when the profile is built."""
     for name, weights in (("keyword_only", keyword_only), ("with_vectors", with_vectors)):
-        _check_weights(f"signals.{name}", weights)
+        unknown = ", ".join(signal for signal in weights if signal not in SIGNALS)
+        total = sum(weights.values())
+        wrong = ""
+        if unknown:
+            wrong = f"weighs {unknown}; the signals are {', '.join(SIGNALS)}"
+        elif any(weight < 0 for weight in weights.values()):
+            wrong = f"is {dict(weights)}; weights must be 0 or more"
+        elif abs(total - 1) > 1e-9:
+            wrong = f"sums to {round(total, 9):g}; the weights must sum to 1"
+        if wrong:
+            raise InvalidInput(f"signals.{name} {wrong}")
     if "vector" in keyword_only:
         raise InvalidInput("signals.keyword_only must have no weight for vector")
     if unsaid not in severities:
-        raise InvalidInput(
-            f"signals.unsaid is {unsaid!r}; it must be one of {', '.join(severities)}"
-        )
-
-
-def _check_weights(name: str, weights: Mapping[str, float]) -> None:
-    unknown = [signal for signal in weights if signal not in SIGNALS]
-    if unknown:
-        raise InvalidInput(
-            f"{name} weighs {', '.join(unknown)}; the signals are {', '.join(SIGNALS)}"
-        )
-    if any(weight < 0 for weight in weights.values()):
-        raise InvalidInput(f"{name} is {dict(weights)}; weights must be 0 or more")
-    total = sum(weights.values())
-    if abs(total - 1) > _OFF_BY:
-        raise InvalidInput(f"{name} sums to {round(total, 9):g}; the weights must sum to 1")
+        known = ", ".join(severities)
+        raise InvalidInput(f"signals.unsaid is {unsaid!r}; it must be one of {known}")
 
 
 def _explain_signals(explanation: Explanation, step: Step) -> None:
@@ -106,8 +101,7 @@ def signals(
         }
         score = sum(weight * why[name] for name, weight in weights.items())
         pool.append(candidate._replace(score=score, why=why))
-    run = run.ranked(pool).noting(weights=weights)
-    return run.noting(warning="; ".join(uncounted)) if uncounted else run
+    return run.ranked(pool).noting(weights=weights).warning(*uncounted)
 
 
 def overlap(asked: Iterable[str], held: Iterable[str]) -> float:
@@ -130,9 +124,8 @@ def freshness(memory: Memory, now: datetime, half_life_days: float, fading: floa
     if begins is not None and ends is not None:
         left = (ends - now) / (ends - begins)
         return min(max(left / fading, 0.0), 1.0)
-    changed = memory.updated_at or now
-    age_days = max((now - changed) / _DAY, 0.0)  # the clock may be behind that of the writer
-    return float(0.5 ** (age_days / half_life_days))
+    age = max(now - (memory.updated_at or now), timedelta(0))  # the writer's clock may be ahead
+    return float(0.5 ** (age / timedelta(days=1) / half_life_days))
 
 
 def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
@@ -144,7 +137,9 @@ def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
     text = valid_unicode(run.query.meaning or run.query.text)
     bags: dict[Key, Bag] = {}
     asked: dict[str, Mapping[str, int]] = {}
-    indexes = _term_indexes(run.kit)
+    tiers = [tier for tier in run.kit.tiers if not tier.lost]  # or else the only database
+    indexes: dict[str | None, SqlTermCounts] = {one.name: one.kit.need("terms") for one in tiers}
+    indexes = indexes or {None: run.kit.need("terms")}
     for name, index in indexes.items():
         ids = [candidate.id for candidate in run.pool if candidate.tier == name]
         of_tier = _try_tier(name, uncounted, partial(index.bags, ids)) if ids else None
@@ -160,19 +155,12 @@ def word_cosines(run: Run) -> tuple[dict[Key, float], list[str]]:
     ]
     rarities = idfs(merge_counts(filter(None, counts)))
     prefixes = _prefixes(run.query.words)
-    cosines = {
-        key: cosine(
-            {**_with_prefix(prefixes, bag.tokens), **asked[bag.language]}, bag.tokens, rarities
-        )
+    queries = {
+        key: {**_with_prefix(prefixes, bag.tokens), **asked[bag.language]}
         for key, bag in bags.items()
     }
+    cosines = {key: cosine(queries[key], bag.tokens, rarities) for key, bag in bags.items()}
     return cosines, list(uncounted)
-
-
-def _term_indexes(kit: Kit) -> dict[str | None, SqlTermCounts]:
-    """Return the term index of every tier that can be searched, or of the only database."""
-    tiers = [tier for tier in kit.tiers if not tier.lost]
-    return {tier.name: tier.kit.need("terms") for tier in tiers} or {None: kit.need("terms")}
 
 
 def _try_tier(tier: str | None, uncounted: dict[str, None], ask: Callable[[], T]) -> T | None:
@@ -188,8 +176,7 @@ def _try_tier(tier: str | None, uncounted: dict[str, None], ask: Callable[[], T]
 
 def _prefixes(terms: Iterable[Term]) -> set[str]:
     """Return the tokens of the prefix terms of a query: with a star, and stems of words with it."""
-    several = (term.tokens for term in terms if any(map(_is_prefix, term.tokens)))
-    return {token for tokens in several for token in tokens}
+    return {t for term in terms if any(map(_is_prefix, term.tokens)) for t in term.tokens}
 
 
 def _is_prefix(token: str) -> bool:
@@ -263,16 +250,11 @@ def adaptive(run: Run, *, after: int = 30, times: float = 0.3, most: float = 0.1
     The rate is the share of results that were accepted; modified ones count half. While the
     caller's weights are frozen they stay as they were."""
     feedback = gathered(run.kit)
-    moved = shift(feedback.tally, after=after, times=times, most=most)
-    if feedback.frozen is not None:
-        moved = feedback.frozen
-    run = run._replace(query=run.query._replace(shift=moved)).noting(
-        **feedback.tally._asdict(),
-        rate=rate(feedback.tally),
-        shift=moved,
-        frozen=feedback.frozen is not None,
-    )
-    if not feedback.lost:
-        return run
+    moved = feedback.frozen
+    if moved is None:
+        moved = shift(feedback.tally, after=after, times=times, most=most)
+    frozen, accepted = feedback.frozen is not None, rate(feedback.tally)
+    run = run._replace(query=run.query._replace(shift=moved))
+    run = run.noting(**feedback.tally._asdict(), rate=accepted, shift=moved, frozen=frozen)
     reasons = "; ".join(f"{name}: {reason}" for name, reason in feedback.lost.items())
-    return run.noting(warning=f"not all feedback was counted ({reasons})")
+    return run.warning(f"not all feedback was counted ({reasons})" if reasons else "")

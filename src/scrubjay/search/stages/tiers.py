@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,6 +14,7 @@ from scrubjay.search.pipeline import (
     Run,
     Stage,
     Tier,
+    by_score,
     explained_by,
     in_order,
     limits,
@@ -92,13 +94,10 @@ def by_tier(run: Run, *, stages: tuple[Stage, ...]) -> Run:
         mine = tuple(candidate for candidate in run.pool if candidate.tier == tier.name)
         if not mine or tier.lost is not None:
             continue
-        visit = _begun(
-            _Visit(tier, 1.0, _inside(run, tier)._replace(pool=mine, pooled=True)), stages
-        )
+        inside = _inside(run, tier)._replace(pool=mine, pooled=True)
+        visit = _begun(_Visit(tier, 1.0, inside), stages)
         # Where the tier fails now, its candidates are shown as they are.
-        changed |= {
-            candidate.id: candidate for candidate in (mine if visit.lost else visit.run.pool)
-        }
+        changed |= {one.id: one for one in (mine if visit.lost else visit.run.pool)}
         visits.append(visit)
         steps += (_step(visit, went_in=len(mine)),)
     pool = tuple(changed[candidate.id] for candidate in run.pool if candidate.id in changed)
@@ -114,17 +113,8 @@ def _explain_tier_weight(explanation: Explanation, step: Step) -> None:
 @explained_by(_explain_tier_weight)
 def tier_weight(run: Run) -> Run:
     """Multiply every score by the weight of its tier."""
-    weights = {
-        candidate.tier: candidate.tier_weight
-        for candidate in run.pool
-        if candidate.tier is not None
-    }
-    run = run.ranked(
-        [
-            candidate._replace(score=candidate.score * candidate.tier_weight)
-            for candidate in run.pool
-        ]
-    )
+    weights = {one.tier: one.tier_weight for one in run.pool if one.tier is not None}
+    run = run.ranked(one._replace(score=one.score * one.tier_weight) for one in run.pool)
     return run.noting(weights=dict(sorted(weights.items()))) if weights else run
 
 
@@ -173,10 +163,11 @@ def _begun(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
 def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Visit]:
     going = [visit for visit in visits if visit.lost is None]
     if len(going) < 2:
-        return [change(visit) if visit.lost is None else visit for visit in visits]
-    from scrubjay.runtime.worker import thread_pool
+        changed = map(change, going)
+    else:
+        from scrubjay.runtime.worker import thread_pool
 
-    changed = iter(together(change, going, thread_pool("tier")))
+        changed = iter(together(change, going, thread_pool("tier")))
     return [next(changed) if visit.lost is None else visit for visit in visits]
 
 
@@ -257,18 +248,16 @@ def _joined(visits: list[_Visit]) -> tuple[RankedList, ...]:
         mine = {candidate.id for candidate in visit.run.pool}
         for new in visit.run.lists:
             before = joined.get(new.name, RankedList(new.name, searched=False, best=new.best))
-            rows = [*before.rows, *(row for row in new.rows if row.id in mine)]
-            rows.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))
+            rows = by_score((*before.rows, *(row for row in new.rows if row.id in mine)))
             searched, best = before.searched or new.searched, max(before.best, new.best)
-            joined[new.name] = RankedList(new.name, tuple(rows), searched, best)
+            joined[new.name] = RankedList(new.name, rows, searched, best)
     return tuple(joined.values())
 
 
-def _counted(run: Run, visits: list[_Visit]) -> dict[str, int]:
-    counts = dict(run.counts)
+def _counted(run: Run, visits: list[_Visit]) -> Counter[str]:
+    counts = Counter(run.counts)
     for visit in visits:
-        for name, count in visit.run.counts.items():
-            counts[name] = counts.get(name, 0) + count
+        counts.update(visit.run.counts)
     return counts
 
 

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from scrubjay.search.pipeline import Run, explained_by, limits, stage
+from scrubjay.search.pipeline import Run, explained_by, limits, stage, summed
 from scrubjay.search.stages.understand import counts_from_now
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Memory, RankedList, Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
+    from scrubjay.storage.sql.messages import SqlTimeline
     from scrubjay.text.dates import Window
 
 
@@ -24,9 +25,9 @@ def moment(run: Run, *, depth: int = 64, only: bool = False) -> RankedList:
     window = run.query.window
     if window is None or (only and not run.query.whole_window):
         return RankedList("moment")
+    moments: SqlTimeline = run.kit.need("moments")
     begins, ends, most = micros(window.begins), micros(window.ends), max(depth, run.query.limit)
-    found: RankedList = run.kit.need("moments").between(begins, ends, run.query.scope, most)
-    return found
+    return moments.between(begins, ends, run.query.scope, most)
 
 
 def _explain_time_blend(explanation: Explanation, step: Step) -> None:
@@ -54,8 +55,7 @@ def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: floa
     for candidate in run.pool:
         fits = unknown if candidate.memory is None else fit(candidate.memory, window, unknown)
         why = {name: ranks * part for name, part in candidate.why.items()}
-        why["temporal"] = time * fits
-        pool.append(candidate._replace(score=sum(why.values()), why=why))
+        pool.append(summed(candidate, {**why, "temporal": time * fits}))
     return run.ranked(pool)
 
 
@@ -78,12 +78,11 @@ def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
     if window is None:
         return run
     memories = {candidate.id: candidate.memory for candidate in run.pool if candidate.memory}
-    by_said = {id_: _when_said(memory, window) for id_, memory in memories.items()}
+    by_said = {n: fit(said._replace(event_time=None), window) for n, said in memories.items()}
     fits = {id_: max(fit(memory, window), by_said[id_]) for id_, memory in memories.items()}
     if not any(fits.values()):
         return run.noting(fits=0)
-    said = any(by_said.values())
-    taken = share if said or counts_from_now(window) else by_text
+    taken = share if any(by_said.values()) or counts_from_now(window) else by_text
     pool = []
     for candidate in run.pool:
         less = candidate.score * taken * (1 - fits.get(candidate.id, 0.0))
@@ -91,10 +90,6 @@ def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
         pool.append(candidate._replace(score=candidate.score - less, why=why))
     run = run.ranked(pool).noting(taken=taken)
     return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
-
-
-def _when_said(memory: Memory, window: Window) -> float:
-    return fit(memory._replace(event_time=None), window)
 
 
 def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:

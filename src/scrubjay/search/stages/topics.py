@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from scrubjay.search.pipeline import Run, limits, stage
 from scrubjay.search.stages.recall import different
@@ -34,11 +35,8 @@ def topics(run: Run, *, depth: int = 48) -> RankedList:
     index, embedder, query = run.kit.need("topics"), run.kit.embedder, run.query
     topics = keywords_in(valid_unicode(query.meaning or query.text), query.language)
     model = embedder.name if embedder is not None else None
-    return different(
-        run,
-        lambda most: index.search(topics, query.vector, model, query.scope, most),
-        max(depth, query.limit),
-    )
+    ask = partial(index.search, topics, query.vector, model, query.scope)
+    return different(run, ask, max(depth, query.limit))
 
 
 def keywords_in(text: str, language: str = "") -> tuple[str, ...]:

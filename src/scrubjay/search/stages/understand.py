@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timezone, tzinfo
-from functools import lru_cache, partial
+from functools import cache
+from operator import methodcaller
 from typing import TYPE_CHECKING, TypeVar
 
 from scrubjay.errors import StoreError, Unavailable
 from scrubjay.search.pipeline import Run, limits, stage
-from scrubjay.text.analysis import has_terms, is_unspaced, valid_unicode
+from scrubjay.text.analysis import STOP_WORDS, fold, has_terms, is_unspaced, valid_unicode, words
 from scrubjay.text.query_syntax import ParsedQuery, parse_query
-from scrubjay.types import Scope, Term
+from scrubjay.types import Term
 
 if TYPE_CHECKING:
     from scrubjay.storage.sql.records import SqlRecords
@@ -43,20 +44,17 @@ def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
         warning = f"only the first {most} of {asked.wanted} terms were searched"
     elif asked.literal:
         warning = "a query with negations only is searched literally; add a word to search for"
-    run = run._replace(
-        query=query._replace(
-            # Required terms also score: a phrase that occurs twice is worth more.
-            words=(*_long_enough(asked.words, least_chars), *asked.holds),
-            terms=asked.tokens,
-            meaning=asked.meaning,
-            language=asked.language,
-            scope=query.scope._replace(holds=asked.holds, lacks=asked.lacks),
-        )
+    query = query._replace(
+        # Required terms also score: a phrase that occurs twice is worth more.
+        words=(*_long_enough(asked.words, least_chars), *asked.holds),
+        terms=asked.tokens,
+        meaning=asked.meaning,
+        language=asked.language,
+        scope=query.scope._replace(holds=asked.holds, lacks=asked.lacks),
     )
-    run = run.noting(terms=asked.tokens)
-    if asked.language:
-        run = run.noting(language=asked.language)
-    return run.noting(warning=warning) if warning else run
+    run = run._replace(query=query).noting(terms=asked.tokens)
+    run = run.noting(language=asked.language) if asked.language else run
+    return run.warning(warning)
 
 
 def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
@@ -69,14 +67,14 @@ def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
 def _findable(run: Run, most: int) -> tuple[ParsedQuery, str]:
     """Search the words of a phrase or prefix that no text contains, if there are other words; warn."""
     text = valid_unicode(run.query.subject or run.query.text)
-    stored = _each(run, lambda records: records.languages())
+    stored = _each(run, methodcaller("languages"))
     languages = tuple(dict.fromkeys(language for several in stored for language in several))
     asked, warning = parse_query(text, languages, most), ""
     if not asked.words or (run.kit.records is None and not run.kit.tiers):
         return asked, ""
     for bind, instead in _LOOSER:
         scope = run.query.scope._replace(holds=asked.holds, lacks=asked.lacks)
-        if not asked.holds or any(_each(run, partial(_holds_any, scope=scope))):
+        if not asked.holds or any(_each(run, methodcaller("any_visible", scope))):
             break
         asked, warning = parse_query(text, languages, most, bind), instead
     return asked, warning
@@ -94,10 +92,6 @@ def _each(run: Run, ask: Callable[[SqlRecords], T]) -> Iterator[T]:
                 continue
 
 
-def _holds_any(records: SqlRecords, scope: Scope) -> bool:
-    return records.any_visible(scope)
-
-
 @stage
 @limits(most_chars="1 or more")
 def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
@@ -106,9 +100,8 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     if run.query.only_time or not has_terms(text):
         return run  # a vector of punctuation would match something, and mean nothing
     embedder = run.kit.need("embedder")
-    tokens = None
     if run.kit.tokens is None:
-        vector = embedder.embed([text[:most_chars]], as_query=True)[0]
+        vector, tokens = embedder.embed([text[:most_chars]], as_query=True)[0], None
     else:
         vectors, of_texts = embedder.encode([text[:most_chars]], as_query=True)
         vector, tokens = vectors[0], of_texts[0] if of_texts else None
@@ -120,16 +113,13 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     run = run._replace(query=query).noting(model=embedder.name)
     if foreign:
         run = run.noting(foreign=f"{run.query.language} is not among {', '.join(known)}")
-    warnings = []
-    if len(text) > most_chars:
-        warnings.append(f"only the first {most_chars} characters were embedded")
+    cut = f"only the first {most_chars} characters were embedded" if len(text) > most_chars else ""
     # With tiers, each tier reports its own.
     index = None if run.kit.tiers else run.kit.vectors
     waiting = index.missing(embedder.name, run.query.scope) if index is not None else 0
-    if waiting:
-        many = "1 passage is" if waiting == 1 else f"{waiting:,} passages are"
-        warnings.append(f"{many} not embedded yet; results may miss some of them")
-    return run.noting(warning="; ".join(warnings)) if warnings else run
+    many = "1 passage is" if waiting == 1 else f"{waiting:,} passages are"
+    unread = f"{many} not embedded yet; results may miss some of them" if waiting else ""
+    return run.warning(cut, unread)
 
 
 @stage
@@ -161,8 +151,7 @@ def time_range(run: Run) -> Run:
     """
     from scrubjay.text.dates import window_of, without
 
-    clock = run.kit.need("clock")
-    now = clock()
+    now = run.kit.need("clock")()
     window = window_of(run.query.text, now)
     if window is None:
         return run
@@ -176,11 +165,9 @@ def time_range(run: Run) -> Run:
         only_time=alone and from_now,
         whole_window=alone and (from_now or bool(rest.strip(" ?!."))),
     )
-    run = run._replace(query=query)
     begins, ends = (_there(moment, now.tzinfo) for moment in window[:2])
-    run = run.noting(said=window.said, begins=begins, ends=ends)
-    name = _name_of(now)
-    return run.noting(zone=name) if name else run
+    run = run._replace(query=query).noting(said=window.said, begins=begins, ends=ends)
+    return run.noting(zone=name) if (name := _name_of(now)) else run
 
 
 def counts_from_now(window: Window) -> bool:
@@ -219,14 +206,11 @@ _WHATEVER = frozenset(
 
 
 def _asks_for_nothing(subject: str) -> bool:
-    from scrubjay.text.analysis import fold, words
-
     return all(fold(word) in _grammar() for word in words(subject))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _grammar() -> frozenset[str]:
-    from scrubjay.text.analysis import STOP_WORDS, fold
     from scrubjay.text.languages import stop_words
 
     return frozenset(map(fold, (*_WHATEVER, *STOP_WORDS, *stop_words("de"))))
