@@ -89,7 +89,8 @@ def landscape(
     if not memories:
         estimate = -(-len(_EMPTY) // _CHARS_A_TOKEN)
         return Landscape(tokens, estimate, 0, {}, {}, (), (), (), (), {}, _EMPTY)
-    sections = [_counts("types", _counted_memories(memories), types)]
+    counted = f"{memories:,} memories" if memories > 1 else "1 memory"
+    sections = [_counts("types", counted, types)]
     if by_topic := topics.counts(scope):
         sections.append(_counts("topics", "Topics to search by", by_topic))
     for name, type_, title in _LISTED:
@@ -110,11 +111,9 @@ def check_tokens(tokens: object) -> None:
 
 def _render(sections: Sequence[_Section], memories: int, tokens: int) -> Landscape:
     filled = _shared(sections, tokens * _CHARS_A_TOKEN)
-    text = "\n".join(
-        filled[section.name].text for section in sections if filled[section.name].text
-    )
+    text = "\n".join(filter(None, (filled[section.name][0] for section in sections)))
     shown: defaultdict[str, Sequence[Any]] = defaultdict(tuple)
-    shown.update((name, section.shown) for name, section in filled.items())
+    shown.update((name, what) for name, (_, what) in filled.items())
     left = {section.name: section.total - len(shown[section.name]) for section in sections}
     return Landscape(
         tokens=tokens,
@@ -128,44 +127,27 @@ def _render(sections: Sequence[_Section], memories: int, tokens: int) -> Landsca
     )
 
 
-class _Form(NamedTuple):
-    """Text before, between and after the entries of a section; `bare` where none of them fits."""
+_Entry = tuple[str, Any]  # a line, and what it shows
 
+
+class _Section(NamedTuple):
+    """A section: text before, between and after its entries; `bare` where none of them fits.
+    `total` includes entries that were not read, and each version is shorter."""
+
+    name: str
     head: str
     glue: str
     rest: str
     bare: str
-
-
-class _Entry(NamedTuple):
-    line: str
-    what: Any
-
-
-class _Section(NamedTuple):
-    """A section; `total` includes entries that were not read, and each version is shorter."""
-
-    name: str
-    form: _Form
     total: int
     versions: Sequence[Sequence[_Entry]]
-
-
-class _Filled(NamedTuple):
-    text: str
-    shown: Sequence[Any]
-
-
-def _counted_memories(count: int) -> str:
-    return f"{count:,} memories" if count > 1 else "1 memory"
 
 
 def _counts(name: str, title: str, counts: Mapping[str, int]) -> _Section:
     """Return a section on one line: names, each with its count."""
     bare = title if name == "types" else f"{title}: {len(counts):,}"
-    form = _Form(f"{title}: ", ", ", " … and {:,} more", bare)
-    entries = [_Entry(f"{_name(key)} ({count:,})", (key, count)) for key, count in counts.items()]
-    return _Section(name, form, len(counts), [entries])
+    entries = [(f"{_name(key)} ({count:,})", (key, count)) for key, count in counts.items()]
+    return _Section(name, f"{title}: ", ", ", " … and {:,} more", bare, len(counts), [entries])
 
 
 def _list(name: str, title: str, memories: Sequence[Memory], unread: int) -> _Section:
@@ -173,32 +155,23 @@ def _list(name: str, title: str, memories: Sequence[Memory], unread: int) -> _Se
     once: dict[str, Memory] = {}
     for memory in memories:
         once.setdefault(memory.content_hash, memory)
-    count = unread + len(once)
-    form = _Form(f"{title}:\n", "\n", "\n… and {:,} more", f"{title}: {count:,}")
-    begun = [(memory, *_beginning(memory.text)) for memory in once.values()]
+    count, form = unread + len(once), (f"{title}:\n", "\n", "\n… and {:,} more")
+    begun = [(one, normalize(one.text.strip()[:_BEGINNING_CHARS])) for one in once.values()]
     versions = [[_noted(*one, *width) for one in begun] for width in _WIDTHS]
-    return _Section(name, form, count, versions)
+    return _Section(name, *form, f"{title}: {count:,}", count, versions)
 
 
-def _beginning(text: str) -> tuple[str, bool]:
-    """Return the beginning of a text on one line, and whether it is the whole text."""
-    stripped = text.strip()
-    return normalize(stripped[:_BEGINNING_CHARS]), len(stripped) <= _BEGINNING_CHARS
-
-
-def _noted(
-    memory: Memory, begins: str, is_all: bool, width_chars: int, most_topics: int
-) -> _Entry:
+def _noted(memory: Memory, begins: str, width_chars: int, most_topics: int) -> _Entry:
     """Return a memory as a line; the id comes before the text, which may run from right to left."""
     text = preview(begins, width_chars)
-    complete = is_all and text == begins
+    complete = len(memory.text.strip()) <= _BEGINNING_CHARS and text == begins
     at = memory.updated_at or memory.created_at
     day = f"{at.date().isoformat()} " if at else ""
     topics = [_name(one) for one in memory.topics[:most_topics]]
     topics += ["…"] if topics and len(memory.topics) > most_topics else []
     about = f" ({', '.join(topics)})" if topics else ""
     line = f"- {day}[{_name(memory.id)}] {text}{'' if complete else '…'}{about}"
-    return _Entry(line, Noted(memory.id, text, at, memory.topics, complete))
+    return line, Noted(memory.id, text, at, memory.topics, complete)
 
 
 def _name(given: str) -> str:
@@ -207,42 +180,42 @@ def _name(given: str) -> str:
     return name if len(name) <= _MOST_NAME_CHARS else f"{name[: _MOST_NAME_CHARS - 1]}…"
 
 
-def _shared(sections: Sequence[_Section], chars: int) -> dict[str, _Filled]:
+def _shared(sections: Sequence[_Section], chars: int) -> dict[str, tuple[str, list[Any]]]:
     """Fill the sections: first those that need less than an equal part, then topics, then from the
     last. What a section leaves is for those filled after it, so the first lists of the text gain."""
     needs = {one.name: len(_whole(one, one.versions[0])) for one in sections}
     waiting = list(sections)
-    filled: dict[str, _Filled] = {}
+    filled: dict[str, tuple[str, list[Any]]] = {}
     while waiting:
         room = chars // len(waiting)
         least = min(waiting, key=lambda one: needs[one.name])
         # Topics are many, and half a preference is worse than none: preferences get what others leave.
         topics = [one for one in waiting if one.name == "topics"]
         one = least if needs[least.name] <= room else (topics or waiting)[-1]
-        filled[one.name] = _filled(one, room)
-        chars -= len(filled[one.name].text) + 1  # and a line break
+        filled[one.name] = text, _ = _filled(one, room)
+        chars -= len(text) + 1  # and a line break
         waiting.remove(one)
     return filled
 
 
-def _filled(section: _Section, room: int) -> _Filled:
-    """Write a section: every entry if all fit, otherwise the first ones."""
+def _filled(section: _Section, room: int) -> tuple[str, list[Any]]:
+    """Return the text of a section and what it shows: every entry if all fit, or the first ones."""
     for entries in section.versions[: max(len(section.versions) - 1, 1)]:
         if len(entries) == section.total and len(whole := _whole(section, entries)) <= room:
-            return _Filled(whole, [one.what for one in entries])
+            return whole, [what for _, what in entries]
     shown: list[_Entry] = []
     for entries in section.versions[-2:]:
         shown = shown or _first(section, entries, room)
     text = _whole(section, shown)
-    return _Filled(text if len(text) <= room else "", [one.what for one in shown])
+    return text if len(text) <= room else "", [what for _, what in shown]
 
 
 def _first(section: _Section, entries: Iterable[_Entry], room: int) -> list[_Entry]:
     """Return the first entries that fit together, without leading ones that are too long alone."""
-    form, chosen = section.form, list[_Entry]()
-    room -= len(form.head) - len(form.glue) + len(form.rest.format(section.total))
+    chosen = list[_Entry]()
+    room -= len(section.head) - len(section.glue) + len(section.rest.format(section.total))
     for entry in entries:
-        size = len(entry.line) + len(form.glue)
+        size = len(entry[0]) + len(section.glue)
         if size <= room:
             chosen.append(entry)
             room -= size
@@ -253,7 +226,7 @@ def _first(section: _Section, entries: Iterable[_Entry], room: int) -> list[_Ent
 
 def _whole(section: _Section, entries: Sequence[_Entry]) -> str:
     if not entries:
-        return section.form.bare
-    head, glue, rest, _ = section.form
+        return section.bare
     left = section.total - len(entries)
-    return head + glue.join(one.line for one in entries) + (rest.format(left) if left else "")
+    lines = section.glue.join(line for line, _ in entries)
+    return section.head + lines + (section.rest.format(left) if left else "")

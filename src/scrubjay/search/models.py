@@ -69,15 +69,11 @@ class SearchModels:
             self._reranker = GuardedReranker(chosen, MemoryNotes(), self._clock)
         elif chosen.spec != LATE:
             try:
-                if models is None:
-                    model = _load(load_reranker, chosen)
-                else:
-                    self._loader = _load(models.reranker, chosen)
-                    model = self._loader.model
+                self._loader = None if models is None else _load(models.reranker, chosen)
+                model = self._loader.model if self._loader else _load(load_reranker, chosen)
+                self._reranker = GuardedReranker(model, self._notes, self._clock, calibrates=True)
             except Unavailable as failure:  # a plug-in that does not load
                 self._no_reranker, self._absent = str(failure), ("reranker",)
-            else:
-                self._reranker = GuardedReranker(model, self._notes, self._clock, calibrates=True)
 
     def _choose_generator(self, chosen: Generator | Access | None) -> None:
         self._corpus = isinstance(chosen, Access) and chosen.spec == CORPUS
@@ -85,14 +81,13 @@ class SearchModels:
             return
         if not isinstance(chosen, Access):
             self._generator = GuardedGenerator(chosen, MemoryNotes(), self._clock)
-            return
-        try:
-            model = _load(load_generator, chosen)
-        except Unavailable as failure:
-            self._no_generator = str(failure)
-            self._absent = (*self._absent, "generator")
         else:
-            self._generator = GuardedGenerator(model, self._notes, self._clock)
+            try:
+                model = _load(load_generator, chosen)
+                self._generator = GuardedGenerator(model, self._notes, self._clock)
+            except Unavailable as failure:
+                self._no_generator = str(failure)
+                self._absent = (*self._absent, "generator")
 
     def names(self, by_tokens: bool) -> tuple[str | None, str | None]:
         """Return the names of the reranker and the generator, ready or not.
@@ -101,10 +96,8 @@ class SearchModels:
         """
         late = LATE if self.late and by_tokens else None
         corpus = CORPUS if self._corpus else None
-        return (
-            late if self._reranker is None else self._reranker.name,
-            corpus if self._generator is None else self._generator.name,
-        )
+        reranker = self._reranker.name if self._reranker else late
+        return reranker, self._generator.name if self._generator else corpus
 
     def reranker(self) -> tuple[GuardedReranker | None, str]:
         """Return the reranker, or the reason why there is none; a search never downloads one."""
@@ -124,8 +117,7 @@ class SearchModels:
         if self._corpus:
             needed = _why_none("generator", None)
             return None, f"generator {CORPUS!r} is not a language model; {needed}"
-        generator = self._generator
-        return (generator.patient() if generator is not None else None), self._no_generator
+        return self._generator and self._generator.patient(), self._no_generator
 
     def add_to(self, kit: Kit) -> Kit:
         """Return the kit with these models, and the reasons for those that are missing."""
@@ -138,22 +130,16 @@ class SearchModels:
             no_tokens = f"{no_reranker}; and {kit.embedder.name} gives no token vectors"
         else:
             no_tokens = ""
-        absent = self._absent
-        if self._reranker is not None and reranker is None:
-            absent = (*absent, "reranker")
+        waits = self._reranker is not None and reranker is None
+        missing = {"reranker": no_reranker, "generator": self._no_generator, "tokens": no_tokens}
         return kit._replace(
             tokens=None if no_tokens else self._tokens,
             notes=self._notes,
             reranker=reranker,
             generator=self._generator,
             corpus=self._corpus or None,
-            absent=absent,
-            why_not={
-                **kit.why_not,
-                "reranker": no_reranker,
-                "generator": self._no_generator,
-                "tokens": no_tokens,
-            },
+            absent=(*self._absent, "reranker") if waits else self._absent,
+            why_not={**kit.why_not, **missing},
         )
 
 

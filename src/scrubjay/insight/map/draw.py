@@ -21,7 +21,7 @@ from scrubjay.times import moment
 from scrubjay.types.map import Landing, Point
 
 if TYPE_CHECKING:
-    from scrubjay.insight.map.layout import Layout
+    from scrubjay.insight.map.layout import Layout, Rows
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.storage.database import Database
     from scrubjay.storage.sql.vectors import SqlVectors
@@ -55,7 +55,7 @@ class Drawn(NamedTuple):
 class _Kept(NamedTuple):
     number: int | None
     drawn: Drawn
-    laid_out: Mapping[int, int]  # by memory, the newest vector that it had
+    laid_out: dict[int, int]  # by memory, the newest vector that it had
     placed: Mapping[int, tuple[int, Place]]
 
 
@@ -90,10 +90,9 @@ class Maps:
         found, left_out = self._table.embedded(model, scope)
         chosen = sample(found, limit)
         wanted = {one.memory: one.newest for one in chosen}
-        layout: Layout | None = None
-        laid_out: Mapping[int, int] = {}
+        layout, laid_out = None, dict[int, int]()
         placed: dict[int, tuple[int, Place]] = {}
-        if before is not None and self._will_do(before, wanted):
+        if before is not None and _will_do(before, wanted):
             layout, laid_out = before.drawn.layout, before.laid_out
             placed = {n: of for n, of in before.placed.items() if wanted.get(n) == of[0]}
         elif chosen:
@@ -109,12 +108,6 @@ class Maps:
         drawn = Drawn(shown, places, numbers, len(found), left_out, layout, state)
         return _Kept(None, drawn, laid_out, placed)
 
-    def _will_do(self, before: _Kept, wanted: Mapping[int, int]) -> bool:
-        """True when most of the memories that would be laid out have a place already."""
-        known = sum(wanted.get(n) == newest for n, newest in before.laid_out.items())
-        least = _ENOUGH * min(len(wanted), MOST_LAID_OUT)
-        return bool(known) and known >= max(least, _ENOUGH * len(before.laid_out))
-
     def _lay_out(
         self, model: str, chosen: Sequence[EmbeddedMemory]
     ) -> tuple[Layout | None, dict[int, int], dict[int, tuple[int, Place]]]:
@@ -125,10 +118,7 @@ class Maps:
         if not there:  # all were deleted a moment ago
             return None, {}, {}
         layout = laid_out(rows)
-        placed = {
-            n: (newest[n], (x, y)) for n, (x, y) in zip(there, layout.places.tolist(), strict=True)
-        }
-        return layout, {n: newest[n] for n in there}, placed
+        return layout, {n: newest[n] for n in there}, _placed(there, layout.places, newest)
 
     def _among(
         self, layout: Layout, model: str, memories: Sequence[int], newest: Mapping[int, int]
@@ -138,10 +128,7 @@ class Maps:
         for start in range(0, len(memories), _AT_ONCE):
             there, rows = self._table.vectors(model, memories[start : start + _AT_ONCE])
             if there:
-                places = layout.among(rows).tolist()
-                placed.update(
-                    (n, (newest[n], (x, y))) for n, (x, y) in zip(there, places, strict=True)
-                )
+                placed |= _placed(there, layout.among(rows), newest)
         return placed
 
     def _points(self, placed: Mapping[int, tuple[int, Place]]) -> dict[int, Point]:
@@ -156,6 +143,20 @@ class Maps:
             label = (one.type, one.topic, titled(one.words))
             points[n] = Point(one.id, x, y, *label, created_at, updated_at)
         return points
+
+
+def _placed(
+    memories: Sequence[int], places: Rows, newest: Mapping[int, int]
+) -> dict[int, tuple[int, Place]]:
+    pairs = zip(memories, places.tolist(), strict=True)
+    return {n: (newest[n], (x, y)) for n, (x, y) in pairs}
+
+
+def _will_do(before: _Kept, wanted: Mapping[int, int]) -> bool:
+    """True when most of the memories that would be laid out have a place already."""
+    known = sum(wanted.get(n) == newest for n, newest in before.laid_out.items())
+    least = _ENOUGH * max(min(len(wanted), MOST_LAID_OUT), len(before.laid_out))
+    return bool(known) and known >= least
 
 
 def landing_of(

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from scrubjay.search.profiles import Profile
 
 _MOST = 1e9  # larger numbers make no sense, and their sums overflow
+# By the type of a value, the annotations of numbers that take it.
+_ALLOWED: Mapping[type, tuple[str, ...]] = {
+    type(None): ("None",),
+    bool: ("bool",),
+    str: ("str",),
+    int: ("int", "float"),
+    float: ("float",),
+}
+_WORDS = {"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"}
 FUSE = "min_max"
 PATTERNS: Mapping[str, Mapping[str, float]] = {
     "exact_id": {"keyword": 1.0, "vector": 0.0, "graph": 0.0},
@@ -52,12 +61,8 @@ def addressed(overrides: Mapping[str, Any], settings: Mapping[str, str]) -> dict
     given: dict[str, str] = {}
     for key, value in overrides.items():
         place = settings.get(str(key), str(key))
-        if (
-            settings
-            and "." not in place
-            and isinstance(value, str | int | float)
-            and value is not False
-        ):
+        is_number = isinstance(value, str | int | float) and value is not False
+        if settings and "." not in place and is_number:
             raise InvalidInput(
                 f"there is no setting {key!r}{did_you_mean(place, settings)}; there are"
                 f" {', '.join(settings)}, and the numbers of stages, such as {next(iter(settings.values()))}"
@@ -89,11 +94,8 @@ def parse_sets(sets: Iterable[str]) -> dict[str, Any]:
 def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
     """Refuse a number that the stage does not have, or a value of the wrong type."""
     inside = [inner.name for inner in flat((part,)) if inner is not part]
-    kinds = {
-        key: str(part.function.__annotations__[key])
-        for key, value in part.numbers.items()
-        if not is_parts(value)
-    }
+    own = [key for key, value in part.numbers.items() if not is_parts(value)]
+    kinds = {key: str(part.function.__annotations__[key]) for key in own}
     for key, value in numbers.items():
         if key not in kinds:
             has = ", ".join(kinds) or "no numbers of its own"
@@ -107,51 +109,32 @@ def checked(part: Part[Any], numbers: Mapping[str, Any]) -> None:
 
 
 def _fits(value: object, kind: str) -> bool:
-    options = [option.strip() for option in kind.split("|")]
-    if value is None:
-        return "None" in options
-    if isinstance(value, bool):
-        return "bool" in options
+    options = {option.strip().partition("[")[0] for option in kind.split("|")}
+    if isinstance(value, Mapping):
+        inside = all(isinstance(key, str) and _fits(of, "float") for key, of in value.items())
+        return bool(value) and "Mapping" in options and inside
     if isinstance(value, int | float) and not abs(value) <= _MOST:
         return False
-    if isinstance(value, int):
-        return "int" in options or "float" in options
-    if isinstance(value, float):
-        return "float" in options
-    if isinstance(value, str):
-        return "str" in options
-    if isinstance(value, Mapping):
-        return (
-            bool(value)
-            and any(option.startswith("Mapping") for option in options)
-            and all(isinstance(key, str) and _fits(inner, "float") for key, inner in value.items())
-        )
-    return False
+    fitting = (kinds for type_, kinds in _ALLOWED.items() if isinstance(value, type_))
+    return not options.isdisjoint(next(fitting, ()))
 
 
 def _expected(kind: str, usual: object) -> str:
     example = usual if isinstance(usual, Mapping) and usual else {"keyword": 0.5}
     table = ", ".join(f"{name} = {number:g}" for name, number in example.items())
-    words = {
-        "int": "a whole number",
-        "float": "a number",
-        "str": "a text",
-        "bool": "true or false",
-    }
     options = [option.strip() for option in kind.split("|") if option.strip() != "None"]
-    return " or ".join(words.get(option, f"a table such as {{{table}}}") for option in options)
+    return " or ".join(_WORDS.get(option, f"a table such as {{{table}}}") for option in options)
 
 
 def weighed(profile: Profile, given: object) -> Profile:
     """Return a profile with other weights; a source with weight 0 is not searched."""
     (fuse,) = (part for part in flat(profile.stages) if part.name == FUSE)
     weights = weights_of(given, tuple(fuse.numbers["weights"]))
-    changes: dict[str, Any] = {f"{FUSE}.weights": weights}
     idle = [name for name, weight in weights.items() if not weight]
-    changes |= {name: False for name in idle if profile.uses(name)}
-    if profile.uses("embed_query") and not any(weights.get(name) for name in _BY_VECTOR):
-        changes["embed_query"] = False
-    return profile.with_overrides(changes)
+    if not any(weights.get(name) for name in _BY_VECTOR):
+        idle.append("embed_query")
+    dropped = {name: False for name in idle if profile.uses(name)}
+    return profile.with_overrides({f"{FUSE}.weights": weights, **dropped})
 
 
 def weights_of(given: object, known: tuple[str, ...]) -> dict[str, float]:
@@ -168,12 +151,10 @@ def weights_of(given: object, known: tuple[str, ...]) -> dict[str, float]:
         given = PATTERNS[given]
     if not isinstance(given, Mapping):
         raise InvalidInput(f"weights is {given!r}; give {such_as}")
-    for name in given:
-        if name not in known:
-            raise InvalidInput(
-                f"there is no weight for {name!r}{did_you_mean(str(name), known)}; there are"
-                f" {', '.join(known)}"
-            )
+    if unknown := [name for name in given if name not in known]:
+        hint = did_you_mean(str(unknown[0]), known)
+        has = ", ".join(known)
+        raise InvalidInput(f"there is no weight for {unknown[0]!r}{hint}; there are {has}")
     weights = {name: given.get(name, 0.0) for name in known}
     check_weights(weights=weights)
     return {name: float(weight) for name, weight in weights.items()}
