@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scrubjay.search.profiles import Profile
 
 _MOST = 1e9  # larger numbers make no sense, and their sums overflow
-# By the type of a value, the annotations of numbers that take it.
+# By the type of a value, the annotations of numbers that take it; bool stands before int, its base.
 _ALLOWED: Mapping[type, tuple[str, ...]] = {
     type(None): ("None",),
     bool: ("bool",),
