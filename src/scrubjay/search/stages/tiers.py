@@ -163,7 +163,7 @@ def _begun(visit: _Visit, stages: tuple[Stage, ...]) -> _Visit:
 def _each(change: Callable[[_Visit], _Visit], visits: list[_Visit]) -> list[_Visit]:
     going = [visit for visit in visits if visit.lost is None]
     if len(going) < 2:
-        changed = map(change, going)
+        changed = iter([change(visit) for visit in going])
     else:
         from scrubjay.runtime.worker import thread_pool
 
