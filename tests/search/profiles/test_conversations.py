@@ -117,9 +117,9 @@ def test_a_small_shortlist_is_as_small_as_it_is_set(talk, monkeypatch):
     asked = []
     real = SqliteVector._scan_shortlist
 
-    def listed(self, codes, vector, model, seen, shortlist, short_dims):
-        asked.append(shortlist)
-        return real(self, codes, vector, model, seen, shortlist, short_dims)
+    def listed(self, copy, query, seen):
+        asked.append(query.shortlist)
+        return real(self, copy, query, seen)
 
     monkeypatch.setattr(SqliteVector, "_scan_shortlist", listed)
     talk.add("a plum tree")
