@@ -33,8 +33,10 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = _run(words)
         sys.stdout.flush()
-    except BrokenPipeError:
-        _close_stdout()
+    except BrokenPipeError:  # close the pipe, which has no reader, without an error at exit
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
         return OK
     except KeyboardInterrupt:
         err("\nscrubjay: interrupted; stored data is kept, run the command again to continue")
@@ -79,13 +81,6 @@ def _report(error: ScrubjayError, as_json: bool) -> int:
     if isinstance(error, InvalidInput):
         return USAGE
     return NOTHING_FOUND if isinstance(error, NotFound) else FAILED
-
-
-def _close_stdout() -> None:
-    """Close a pipe that has no reader without an error at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
 
 
 if __name__ == "__main__":

@@ -96,20 +96,17 @@ def _show(
         out(dumps({**shape, "profiles": profiles}))
     else:
         out("\n".join(_lines(measured, args, screen)))
-    warn(
-        f"{name} is expected but not stored: it counts as missed"
-        for name in missing[:_MOST_MISSING]
-    )
-    if (more := len(missing) - _MOST_MISSING) > 0:
-        warn([f"and {more:,} more that are not stored; --json names all"])
+    unstored = [f"{name} is expected but not stored: it counts as missed" for name in missing]
+    _warn_first(_MOST_MISSING, unstored, "and {:,} more that are not stored; --json names all")
     for one in measured:
-        reasons = list(one.degraded.items())
-        warn(
-            f"{one.profile}, {plural(count, 'search')}: {why}"
-            for why, count in reasons[:_MOST_REASONS]
-        )
-        if len(reasons) > _MOST_REASONS:
-            warn([f"{one.profile}: and {len(reasons) - _MOST_REASONS} more; --json has all"])
+        name = one.profile
+        reasons = [f"{name}, {plural(n, 'search')}: {why}" for why, n in one.degraded.items()]
+        _warn_first(_MOST_REASONS, reasons, f"{name}: and {{}} more; --json has all")
+
+
+def _warn_first(most: int, reasons: list[str], more: str) -> None:
+    left = len(reasons) - most
+    warn([*reasons[:most], more.format(left)] if left > 0 else reasons)
 
 
 def _shape(one: Measured, first: Measured) -> dict[str, object]:
@@ -124,16 +121,13 @@ def _lines(measured: Sequence[Measured], args: Namespace, screen: Screen) -> Ite
     for one in measured:
         better, worse = against(measured[0], one)
         compared = "" if one is measured[0] else f"better on {better}, worse on {worse}"
-        rows.append(
-            (one.profile, *(f"{n:.3f}" for n in (one.ndcg, one.recall, one.mrr)), compared)
-        )
+        figures = (f"{figure:.3f}" for figure in (one.ndcg, one.recall, one.mrr))
+        rows.append((one.profile, *figures, compared))
     yield plural(len(measured[0].asked), "question")
     yield with_head(rows, screen)
     for one in measured:
-        misses = sorted(
-            (asked for asked in one.asked if None in asked.places.values()),
-            key=lambda asked: asked.ndcg,
-        )
+        misses = [asked for asked in one.asked if None in asked.places.values()]
+        misses.sort(key=lambda asked: asked.ndcg)
         if misses and args.misses > 0:
             title = f"{one.profile} missed answers of {plural(len(misses), 'question')}"
             yield f"\n{screen.bold(title)}"

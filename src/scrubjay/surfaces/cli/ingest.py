@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
+from typing import NamedTuple
 
 from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, NotFound, StoreError
@@ -29,33 +30,26 @@ _NO_FOLDER = "no folder was ingested before; name one: scrubjay ingest PATH"
 
 
 def ingest(args: Namespace, screen: Screen) -> int:
-    return read(args, args.paths, screen, watch=args.watch)
-
-
-def read(args: Namespace, paths: list[str], screen: Screen, *, watch: bool = False) -> int:
     settings = settings_of(args)
-    with _store_for(args, paths) as store:
-        names = [path_line(path) for path in paths] or _known_folders(store)
-        report = _Report(args, screen, names, in_lines=watch)
-        if watch:
-            return _watch(store, settings, args, paths, report)
-        batches = [(path, _read(store, path, args)) for path in paths or (None,)]
+    try:
+        opened = open_store(args.db, args.user, embed=not args.no_embed, make=bool(args.paths))
+    except NotFound as error:
+        raise InvalidInput(_NO_FOLDER) from error
+    with opened as store:
+        names = [path_line(path) for path in args.paths] or _known_folders(store)
+        many = len(names) > _FEW_FOLDERS
+        label = plural(len(names), "folder") if many else ", ".join(names)
+        report = _Report(args, screen, label)
+        if args.watch:
+            return _watch(store, settings, args, report)
+        batches = [(path, _read(store, path, args)) for path in args.paths or (None,)]
         left = make_vectors(store, settings, later=args.no_embed)
     report(batches, left)
     return int(any(done.failed or _nothing_read(done) for _, done in batches))
 
 
-def _store_for(args: Namespace, paths: list[str]) -> Store:
-    try:
-        return open_store(args.db, args.user, embed=not args.no_embed, make=bool(paths))
-    except NotFound as error:
-        raise InvalidInput(_NO_FOLDER) from error
-
-
 def _known_folders(store: Store) -> list[str]:
-    folders = {
-        path_line(folder) for collection in store.collections() for folder in collection.folders
-    }
+    folders = {path_line(folder) for known in store.collections() for folder in known.folders}
     if not folders:
         raise InvalidInput(_NO_FOLDER)
     return sorted(folders)
@@ -78,40 +72,30 @@ def _read(
         )
 
 
-class _Report:
+class _Report(NamedTuple):
     """Print what was read: lines for a person, JSON for a program, one document a line if it goes on."""
 
-    def __init__(
-        self, args: Namespace, screen: Screen, names: list[str], *, in_lines: bool
-    ) -> None:
-        self._args, self._screen, self._in_lines = args, screen, in_lines
-        many = len(names) > _FEW_FOLDERS
-        self.label = plural(len(names), "folder") if many else ", ".join(names)
+    args: Namespace
+    screen: Screen
+    label: str
 
     def __call__(self, batches: Sequence[Batch], left: int | None) -> None:
-        if self._args.json:
+        if self.args.json:
             ingested = [shapes.ingested(path, done) for path, done in batches]
             shape = {"ingested": ingested, "pending": left}
-            out(shapes.line(shape) if self._in_lines else shapes.dumps(shape))
+            out(shapes.line(shape) if self.args.watch else shapes.dumps(shape))
         else:
             for path, done in batches:
                 name = self.label if path is None else path_line(path)
-                out(f"{self._screen.bold(name)}  {counts(done)}")
-                for text in left_out(done, self._screen, self._args.db):
-                    out(text)
+                head = f"{self.screen.bold(name)}  {counts(done)}"
+                out("\n".join((head, *left_out(done, self.screen, self.args.db))))
         sys.stdout.flush()
 
 
 def counts(done: Ingested) -> str:
-    parts = [
-        (done.added, "new"),
-        (done.updated, "changed"),
-        (done.moved, "moved"),
-        (done.unchanged, "unchanged"),
-        (done.removed, "removed"),
-        (len(done.skipped), "skipped"),
-        (len(done.failed), "failed"),
-    ]
+    parts = [(done.added, "new"), (done.updated, "changed"), (done.moved, "moved")]
+    parts += [(done.unchanged, "unchanged"), (done.removed, "removed")]
+    parts += [(len(done.skipped), "skipped"), (len(done.failed), "failed")]
     return counted(parts) or "nothing to read"
 
 
@@ -137,11 +121,10 @@ def _nothing_read(done: Ingested) -> bool:
 # --- --watch ----------------------------------------------------------------------------------
 
 
-def _watch(
-    store: Store, settings: Settings, args: Namespace, paths: list[str], report: _Report
-) -> int:
+def _watch(store: Store, settings: Settings, args: Namespace, report: _Report) -> int:
     changes = Changes(lambda: store.watch_failure)
-    batches = [(path, _read(store, path, args, changes.of(path))) for path in paths or (None,)]
+    paths = args.paths or (None,)
+    batches = [(path, _read(store, path, args, changes.of(path))) for path in paths]
     left = make_vectors(store, settings, later=args.no_embed)
     report(batches, left)
     news = News(batches)

@@ -6,30 +6,32 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from scrubjay import config
 from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, MissingExtra
 from scrubjay.runtime.command_hints import to_type
+from scrubjay.surfaces.callers import OpenStores, Principal, store_opener
+from scrubjay.surfaces.render.json import line
 from scrubjay.surfaces.render.terminal import Screen, err, out
+from scrubjay.text.urls import check_tenant
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from scrubjay.surfaces.callers import OpenStores, Principal
     from scrubjay.surfaces.http.metrics import Monitoring
     from scrubjay.surfaces.http.settings import ServerSettings
 
 
 def serve(args: Namespace, screen: Screen) -> int:
-    from scrubjay.surfaces.cli.common import settings_of
     from scrubjay.surfaces.http.settings import server_settings
 
     # A tenant that is typed chooses the store that is served. API keys are where `key` stores them: in
     # the database without a tenant, or in that of the tenant of the settings.
     config.typed = config.typed._replace(tenant=None)
-    settings = settings_of(args)
+    settings = config.load(db=args.db)
     own = _own(args, settings)
     typed = {name: getattr(args, name) for name in ("host", "port", "tools", "allow_hosts")}
     typed |= {"rate_per_s": args.rate, "max_body_mb": args.max_body_mb}
@@ -41,22 +43,14 @@ def serve(args: Namespace, screen: Screen) -> int:
         if (error.name or "").startswith("scrubjay"):
             raise
         raise MissingExtra("The server", 'pip install "scrubjay[server]"') from error
-    from scrubjay.surfaces.callers import store_opener
-
     monitoring = Monitoring()
     stores = monitoring.open_stores(store_opener(args.db, own.user), own.tenant)
-    try:
+    with closing(monitoring), closing(stores):
         return _serve(stores, own, wanted, monitoring, make_server, args)
-    finally:
-        stores.close()
-        monitoring.close()
 
 
 def _own(args: Namespace, settings: Settings) -> Principal:
     """Return the principal of callers without an API key: all users, or the typed or configured one."""
-    from scrubjay.surfaces.callers import Principal
-    from scrubjay.text.urls import check_tenant
-
     tenant = None if args.tenant is None else check_tenant(args.tenant)
     if tenant is not None and settings.tenant not in (None, tenant):
         raise InvalidInput(
@@ -105,8 +99,6 @@ def _serve(
 
         def listening() -> None:
             if args.json:
-                from scrubjay.surfaces.render.json import line
-
                 out(line({"url": url, "pid": os.getpid(), "page": web_ui}))
                 sys.stdout.flush()
             err(f"scrubjay listens on {url} (Ctrl-C stops)")
@@ -136,13 +128,10 @@ def mcp(args: Namespace, screen: Screen) -> int:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise MissingExtra("mcp", 'pip install "scrubjay[mcp]"') from None
-    from scrubjay.surfaces.callers import OpenStores, Principal, store_opener
     from scrubjay.surfaces.mcp.stdio import serve
 
     stores = OpenStores(store_opener(args.db, args.user))
     caller = Principal(tenant=args.tenant, user=args.user)
-    try:
+    with closing(stores):
         serve(make_server(stores, lambda _: caller, args.tools), pipes)
-    finally:
-        stores.close()
     return 0

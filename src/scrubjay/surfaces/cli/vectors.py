@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+from scrubjay.config import Settings
 from scrubjay.errors import NotFound, Unavailable
+from scrubjay.models import registry
+from scrubjay.models.download.pull import ModelCard, is_cached, pull
 from scrubjay.runtime.command_hints import to_fetch, to_type
+from scrubjay.runtime.progress import ProgressBar
+from scrubjay.store import Store
 from scrubjay.surfaces.cli.common import warn
+from scrubjay.surfaces.render.reports import waiting
 from scrubjay.surfaces.render.terminal import err, one_line
-
-if TYPE_CHECKING:
-    from scrubjay.config import Settings
-    from scrubjay.models.download.pull import ModelCard
-    from scrubjay.store import Store
 
 
 def card_of(settings: Settings) -> ModelCard | None:
-    from scrubjay.models.registry import CARDS, DEFAULT
-
-    wanted = settings.embedder or DEFAULT
-    return CARDS.get(wanted.partition("/")[0])
+    wanted = settings.embedder or registry.DEFAULT
+    return registry.CARDS.get(wanted.partition("/")[0])
 
 
 def _command_to_embed(settings: Settings) -> str:
     """Return the command that makes the vectors; if the model is missing, it may download it."""
-    from scrubjay.models.download.pull import is_cached
-
     card = card_of(settings)
     if card is None or is_cached(card):
         return to_type("models pull", settings.db_given)
@@ -38,8 +34,6 @@ def fetch_model(settings: Settings) -> str | None:
 
     The progress bar is drawn on a terminal only. A search continues without the model, by keyword.
     """
-    from scrubjay.models.download.pull import is_cached, pull
-
     card = card_of(settings)
     if card is None or is_cached(card):
         return None
@@ -58,32 +52,26 @@ def _announce(model: str) -> None:
         err(f"scrubjay: downloading {model}, once")
 
 
-def fetch_reranker(settings: Settings) -> str | None:
-    """Download the configured reranker if it is one that is downloaded; return the reason if it fails."""
-    from scrubjay.models.registry import LATE, NONE, is_ready, load_reranker
+def fetch_reranker(settings: Settings) -> None:
+    """Download the configured reranker if it is one that is downloaded; print the reason if it fails."""
     from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder
 
     spec = settings.reranker.spec
-    if settings.offline or spec in (LATE, NONE) or "://" in spec:
-        return None
+    if settings.offline or spec in (registry.LATE, registry.NONE) or "://" in spec:
+        return
     try:
-        reranker = load_reranker(settings.reranker)
-        if not is_ready(reranker) and isinstance(reranker, OnnxCrossEncoder):
+        reranker = registry.load_reranker(settings.reranker)
+        if not registry.is_ready(reranker) and isinstance(reranker, OnnxCrossEncoder):
             _announce(reranker.name)
             reranker.load()
     except (NotFound, Unavailable) as error:
         warn([str(error)])
-        return str(error)
-    return None
 
 
 def embed_pending(store: Store, settings: Settings) -> int:
     """Embed the queue, link, update replicas; return how many chunks are left; print why."""
     if not store.pending(wait=False):
         return 0
-    from scrubjay.runtime.progress import ProgressBar
-    from scrubjay.surfaces.render.reports import waiting
-
     why = fetch_model(settings)
     if why is None:
         with ProgressBar("embedding") as bar:

@@ -30,7 +30,9 @@ _ENDINGS = (
 )
 _ENTRY_FIELDS = "severity domain context valid_from valid_until source"
 _ADD_FIELDS = f"id title type topics namespace collection session created_at {_ENTRY_FIELDS}"
+_SAY_FIELDS = ("session", "owner", "agent")
 _OPTIONS = {"topics": "--topic", "created_at": "--at"}
+_AS_TEXT = "--text stores the words themselves"
 _MOST_FORGOTTEN = 1_000_000_000
 _JSON_MESSAGES = (
     'right is one message a line, {"role": "user", "text": "…"}, or a list of them; a plain text that'
@@ -43,9 +45,7 @@ def add(args: Namespace, screen: Screen) -> int:
     if not args.as_text and all(os.path.exists(word) for word in args.text):
         return _ingest(args, screen)
     if not args.as_text and len(args.text) == 1 and _looks_like_a_path(args.text[0]):
-        raise InvalidInput(
-            f"there is no file or folder {args.text[0]}; --text stores the words themselves"
-        )
+        raise InvalidInput(f"there is no file or folder {args.text[0]}; {_AS_TEXT}")
     given = {name: getattr(args, name) for name in _ADD_FIELDS.split()}
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
         stored = store.add_many([{"text": text_of(args.text), **given}])
@@ -76,14 +76,13 @@ def _ingest(args: Namespace, screen: Screen) -> int:
     for name in _ADD_FIELDS.split():  # a file has its own title, type and time
         if name not in ("namespace", "collection") and getattr(args, name):
             option = _OPTIONS.get(name) or f"--{name.replace('_', '-')}"
-            raise InvalidInput(
-                f"{option} does not go with files; --text stores the words themselves"
-            )
+            raise InvalidInput(f"{option} does not go with files; {_AS_TEXT}")
     names = ", ".join(map(one_line, args.text))
-    err(f"scrubjay: reading {names} as files (--text stores the words themselves)")
-    from scrubjay.surfaces.cli.ingest import read
+    err(f"scrubjay: reading {names} as files ({_AS_TEXT})")
+    from scrubjay.surfaces.cli.ingest import ingest
 
-    return read(args, args.text, screen)
+    args.paths, args.watch = args.text, False
+    return ingest(args, screen)
 
 
 def _looks_like_a_path(word: str) -> bool:
@@ -127,9 +126,7 @@ def _changes(args: Namespace) -> dict[str, Any]:
 def say(args: Namespace, screen: Screen) -> int:
     messages = _messages(args)
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
-        stored = store.add_messages(
-            messages, session=args.session, owner=args.owner, agent=args.agent
-        )
+        stored = store.add_messages(messages, **common.options_of(args, _SAY_FIELDS))
         left, why = _embed(store, args)
     if args.json:
         out(shapes.dumps(shapes.messages(stored, left, why)))
@@ -194,8 +191,8 @@ def _parse_messages(text: str) -> list[Any]:
 
 
 def _wrong(line: int, what: str) -> InvalidInput:
-    text = f"line {line} of standard input is {what}; {_JSON_MESSAGES}; nothing was stored"
-    return InvalidInput(text)
+    where = f"line {line} of standard input"
+    return InvalidInput(f"{where} is {what}; {_JSON_MESSAGES}; nothing was stored")
 
 
 def done(args: Namespace, screen: Screen) -> int:
@@ -290,10 +287,8 @@ def _extracted(report: Extracted, screen: Screen, db: str | None) -> str:
     read = f"{screen.bold('read')} {facts.plural(report.messages, 'message')}"
     lines = [f"{read}; facts: {facts.counted(changes) or 'none'}"]
     for title, reasons in (("rejected", report.rejected), ("failed", report.failures)):
-        lines += [
-            f"  {screen.yellow(title)} {count:,}: {one_line(why)}"
-            for why, count in reasons.items()
-        ]
+        mark = f"  {screen.yellow(title)}"
+        lines += [f"{mark} {count:,}: {one_line(why)}" for why, count in reasons.items()]
     if report.failed:
         lines.append("  Messages that failed are kept as they were said.")
     if report.given_up:

@@ -21,13 +21,7 @@ def cut(text: str, columns: int) -> str:
     """Return the beginning of a one-line text that fits, with an ellipsis where it was cut."""
     if width(text) <= columns:
         return text
-    kept, used = [], 0
-    for letter in text:
-        used += _columns(letter)
-        if used > columns - 1:
-            break
-        kept.append(letter)
-    return "".join(kept).rstrip() + "…"
+    return _pieces(text, columns - 1)[0].rstrip() + "…"
 
 
 def pad(text: str, columns: int) -> str:
@@ -55,14 +49,11 @@ def wrap(text: str, columns: int) -> list[str]:
 
 
 def lines_of(text: str, columns: int) -> list[str]:
-    lines = (line.expandtabs(4).rstrip() for line in text.split("\n"))
-    return _whole_marks(
-        [
-            part
-            for line in lines
-            for part in ([line] if width(line) <= columns else wrap(line, columns))
-        ]
-    )
+    parts: list[str] = []
+    for line in text.split("\n"):
+        line = line.expandtabs(4).rstrip()
+        parts += [line] if width(line) <= columns else wrap(line, columns)
+    return _whole_marks(parts)
 
 
 def indent(text: str, columns: int, by: int) -> str:
