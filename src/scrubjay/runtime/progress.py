@@ -35,8 +35,8 @@ class ProgressBar:
         self._drawn_at = 0.0
         self._drawn = 0
 
-    def __call__(self, done: int, total: int) -> None:
-        """Redraw, at most ten times a second and always at the end."""
+    def __call__(self, done: int, total: int, item: object = None) -> None:
+        """Redraw, at most ten times a second and always at the end; the item is not drawn."""
         now = time.monotonic()
         if not self._live or (now - self._drawn_at < _REDRAW_SECONDS and done != total):
             return

@@ -8,19 +8,15 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from argparse import Namespace
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from scrubjay import config
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
 from scrubjay.surfaces.cli.parser import UsageError, parse, record
-from scrubjay.surfaces.render.terminal import clean, err, one_line, out, screen_of, speak_utf8
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-    from collections.abc import Callable
-
-    from scrubjay.surfaces.render.terminal import Screen
+from scrubjay.surfaces.render import terminal
+from scrubjay.surfaces.render.terminal import Screen, err
 
 OK, FAILED, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -28,7 +24,7 @@ OK, FAILED, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
 def main(argv: list[str] | None = None) -> int:
     # A garbage collection every 700 objects takes a twentieth of a cold search.
     gc.set_threshold(50_000, 10, 10)
-    speak_utf8()
+    terminal.speak_utf8()
     words = sys.argv[1:] if argv is None else argv
     try:
         code = _run(words)
@@ -50,7 +46,7 @@ def _run(words: list[str]) -> int:
         args = parse(words)
         as_json = as_json and args.command != "mcp"  # its standard output carries the protocol
         config.typed = config.Typed(args.vectors, args.graph, args.tenant)
-        return command(args.command)(args, screen_of(sys.stdout))
+        return command(args.command)(args, terminal.screen_of(sys.stdout))
     except SystemExit as left:  # after --help and --version
         return left.code if isinstance(left.code, int) else USAGE
     except ScrubjayError as error:
@@ -61,9 +57,8 @@ def _run(words: list[str]) -> int:
 
 def command(name: str) -> Callable[[Namespace, Screen], int]:
     module, _, function = record(name).run.partition(":")
-    run: Callable[[Namespace, Screen], int] = getattr(
-        import_module(f"scrubjay.surfaces.cli.{module}"), function
-    )
+    commands = import_module(f"scrubjay.surfaces.cli.{module}")
+    run: Callable[[Namespace, Screen], int] = getattr(commands, function)
     return run
 
 
@@ -74,10 +69,10 @@ def _report(error: ScrubjayError, as_json: bool) -> int:
     if as_json:
         from scrubjay.surfaces.render.json import dumps, failure
 
-        out(dumps(failure(error, message)))
+        terminal.out(dumps(failure(error, message)))
     if isinstance(error, UsageError):
-        err(clean(error.usage))
-    err(f"scrubjay: {one_line(message)}")
+        err(terminal.clean(error.usage))
+    err(f"scrubjay: {terminal.one_line(message)}")
     if isinstance(error, InvalidInput):
         return USAGE
     return NOTHING_FOUND if isinstance(error, NotFound) else FAILED

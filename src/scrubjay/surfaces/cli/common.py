@@ -13,13 +13,20 @@ import scrubjay
 from scrubjay import config
 from scrubjay.config import Settings, TierSetting
 from scrubjay.errors import InvalidInput, NotFound, StoreError
+from scrubjay.runtime.command_hints import ADD, to_make, to_type
 from scrubjay.search import profiles
 from scrubjay.search.profiles import Profile
+from scrubjay.sharing.permissions import check_user
+from scrubjay.sharing.tiers.files import known_files, state_of
+from scrubjay.storage.sqlite.location import check_path
 from scrubjay.store import Store
 from scrubjay.surfaces.render.terminal import err, one_line
 from scrubjay.surfaces.verbs.params import FILTER_NAMES
 from scrubjay.surfaces.verbs.search import named
-from scrubjay.text.urls import is_server_url, tenant_file
+from scrubjay.text import urls
+from scrubjay.text.urls import is_server_url
+from scrubjay.times import clock_in
+from scrubjay.types import Scope
 
 if TYPE_CHECKING:
     from scrubjay.types.reports import TierState
@@ -57,16 +64,13 @@ def check_exists(settings: Settings) -> None:
     """Raise NotFound if there is no store, without creating a file or a schema."""
     if is_server_url(settings.db):
         from scrubjay.storage.postgres.existing import require_store
-        from scrubjay.text.urls import POSTGRES, parse_server_url, tenant_schema
 
-        url = parse_server_url(settings.db, POSTGRES, "the store")
-        require_store(url, tenant_schema(settings.tenant))
+        url = urls.parse_server_url(settings.db, urls.POSTGRES, "the store")
+        require_store(url, urls.tenant_schema(settings.tenant))
         return
-    path = tenant_file(settings.db, settings.tenant)
+    path = urls.tenant_file(settings.db, settings.tenant)
     if path == ":memory:" or os.path.exists(path):
         return
-    from scrubjay.storage.sqlite.location import check_path
-
     if settings.db_given:  # the folder of the default store is created when it is needed
         check_path(path)
     raise _not_stored(path)
@@ -96,8 +100,6 @@ def _open_tiers(
     settings: Settings, db: str | None, named: tuple[TierSetting, ...], *, embed: bool, make: bool
 ) -> Store:
     """Open several databases as one store; a command that only reads creates none of them."""
-    from scrubjay.times import clock_in
-
     own, tiers, made_by = _tier_files(settings, db, named, make=make)
     if db is not None and own is not None and made_by and not os.path.exists(own):
         raise _not_stored(own)
@@ -125,23 +127,20 @@ def _tier_files(
 
     A default store that does not exist yet is left out: it holds nothing to search.
     """
-    from scrubjay.config import BUILT_IN_TIERS, make_folder, own_path
-    from scrubjay.runtime.command_hints import ADD, to_make, to_type
-
     tiers = named or settings.tiers
-    own = own_path(settings, db, tiers, named_here=bool(named))
+    own = config.own_path(settings, db, tiers, named_here=bool(named))
     if own is not None and is_server_url(own):
         return own, tiers, None
     configured = db is None and (own is not None or not named)
     if make:
         if configured:  # the settings name the file, so its folder is created too
-            make_folder(os.path.dirname(os.path.abspath(own or settings.db)))
+            config.make_folder(os.path.dirname(os.path.abspath(own or settings.db)))
         return own, tiers, None
     if configured:
         if tiers and own is not None and not settings.db_chosen and not os.path.exists(own):
             own = None
         return own, tiers, to_type(ADD)
-    highest = (tier.path for name in BUILT_IN_TIERS for tier in tiers if tier.name == name)
+    highest = (tier.path for name in config.BUILT_IN_TIERS for tier in tiers if tier.name == name)
     return own, tiers, to_make(own or next(highest))
 
 
@@ -150,10 +149,6 @@ def tier_states(db: str | None, user: str | None, tiers: list[str] | None) -> li
         with open_store(db, user, embed=False, tiers=tiers) as store:
             return store.tiers()
     except (NotFound, StoreError) as error:  # each tier reports its own reason
-        from scrubjay.sharing.permissions import check_user
-        from scrubjay.sharing.tiers.files import known_files, state_of
-        from scrubjay.types import Scope
-
         settings = config.load(db=db, user=user)
         person = None if settings.user is None else check_user(settings.user)
         own, joined, made_by = _tier_files(settings, db, _parse_tiers(tiers), make=False)

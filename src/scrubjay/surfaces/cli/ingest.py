@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
-from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
-from scrubjay.surfaces.cli.common import open_store, settings_of
+from scrubjay.surfaces.cli.common import open_store, options_of, settings_of
 from scrubjay.surfaces.cli.vectors import make_vectors
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render.facts import counted, plural
@@ -40,12 +39,31 @@ def ingest(args: Namespace, screen: Screen) -> int:
         many = len(names) > _FEW_FOLDERS
         label = plural(len(names), "folder") if many else ", ".join(names)
         report = _Report(args, screen, label)
-        if args.watch:
-            return _watch(store, settings, args, report)
-        batches = [(path, _read(store, path, args)) for path in args.paths or (None,)]
+        changes = Changes(lambda: store.watch_failure)
+        how = options_of(args, ("collection", "namespace", "watch"))
+        batches: list[Batch] = []
+        for path in args.paths or (None,):
+            on_change = changes.of(path) if args.watch else None
+            with ProgressBar("reading") as bar:
+                done = store.ingest(path, progress=bar, on_change=on_change, **how)
+            batches.append((path, done))
         left = make_vectors(store, settings, later=args.no_embed)
-    report(batches, left)
-    return int(any(done.failed or _nothing_read(done) for _, done in batches))
+        report(batches, left)
+        if not args.watch:
+            return int(any(done.failed or _nothing_read(done) for _, done in batches))
+        news = News(batches)
+
+        def on_batch(path: str | None, done: Ingested) -> None:
+            if (fresh := news.of(path, done)) is None:
+                return
+            if left == 0:
+                pending = make_vectors(store, settings, later=False)
+            else:  # a missing model was reported once; the store keeps trying
+                pending = None if args.no_embed else store.pending(wait=False)
+            report([(path, fresh)], pending)
+
+        follow(changes, on_batch, label)
+    return 0
 
 
 def _known_folders(store: Store) -> list[str]:
@@ -53,23 +71,6 @@ def _known_folders(store: Store) -> list[str]:
     if not folders:
         raise InvalidInput(_NO_FOLDER)
     return sorted(folders)
-
-
-def _read(
-    store: Store,
-    path: str | None,
-    args: Namespace,
-    on_change: Callable[[Ingested], None] | None = None,
-) -> Ingested:
-    with ProgressBar("reading") as bar:
-        return store.ingest(
-            path,
-            collection=args.collection,
-            namespace=args.namespace,
-            watch=on_change is not None,
-            progress=lambda done, total, _: bar(done, total),
-            on_change=on_change,
-        )
 
 
 class _Report(NamedTuple):
@@ -113,33 +114,11 @@ def left_out(done: Ingested, screen: Screen, db: str | None) -> list[str]:
 
 
 def _nothing_read(done: Ingested) -> bool:
-    return bool(done.skipped) and not (
-        done.added or done.updated or done.moved or done.unchanged or done.removed
-    )
+    read = (done.added, done.updated, done.moved, done.unchanged, done.removed)
+    return bool(done.skipped) and not any(read)
 
 
 # --- --watch ----------------------------------------------------------------------------------
-
-
-def _watch(store: Store, settings: Settings, args: Namespace, report: _Report) -> int:
-    changes = Changes(lambda: store.watch_failure)
-    paths = args.paths or (None,)
-    batches = [(path, _read(store, path, args, changes.of(path))) for path in paths]
-    left = make_vectors(store, settings, later=args.no_embed)
-    report(batches, left)
-    news = News(batches)
-
-    def on_batch(path: str | None, done: Ingested) -> None:
-        if (fresh := news.of(path, done)) is None:
-            return
-        if left == 0:
-            pending = make_vectors(store, settings, later=False)
-        else:  # a missing model was reported once; the store keeps trying
-            pending = None if args.no_embed else store.pending(wait=False)
-        report([(path, fresh)], pending)
-
-    follow(changes, on_batch, report.label)
-    return 0
 
 
 class Changes:

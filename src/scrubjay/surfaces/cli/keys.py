@@ -72,9 +72,8 @@ def _revoke(keys: Access, args: Namespace, screen: Screen) -> int:
     name = args.name.strip()
     revoked = [found for found in _matching(keys, args) if found.name == name]
     if not revoked and any(found.name == name for found in keys.list()):
-        raise NotFound(
-            f"the API key {name!r} is of another tenant or user; see: {to_type('key list')}"
-        )
+        see = to_type("key list")
+        raise NotFound(f"the API key {name!r} is of another tenant or user; see: {see}")
     keys.revoke(name)
     if args.json:
         _print_json("revoked", revoked)

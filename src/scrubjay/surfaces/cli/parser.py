@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.render.terminal import out
+from scrubjay.text.urls import strip_credentials
+from scrubjay.text.validation import did_you_mean
 
 if TYPE_CHECKING:
     from scrubjay.surfaces.verbs import Action, Command, Param
@@ -50,8 +53,6 @@ class UsageError(InvalidInput):
 
     def __init__(self, message: str, usage: str) -> None:
         if "://" in message:  # the message repeats what was typed
-            from scrubjay.text.urls import strip_credentials
-
             message = strip_credentials(message)
         super().__init__(message)
         self.usage = usage
@@ -68,8 +69,6 @@ def _with_nearest(message: str) -> str:
     wrong, choose, choices = message.partition(" (choose from ")
     if not choose:
         return message
-    from scrubjay.text.validation import did_you_mean
-
     word = wrong.rpartition("invalid choice: ")[2].strip("'\"")
     known = [choice.strip(" ')") for choice in choices.split(",")]
     return f"{wrong}{did_you_mean(word, known)}{choose}{choices}"
@@ -118,15 +117,11 @@ def _split(argv: list[str]) -> tuple[str, list[str]]:
 
 
 def _unknown(word: str) -> UsageError:
-    from scrubjay.text.validation import did_you_mean
-
     hint = f"{did_you_mean(word, COMMANDS)}; see: scrubjay --help"
     return UsageError(f"there is no command {word!r}{hint}", _USAGE)
 
 
 def _exit_with(text: str) -> SystemExit:
-    from scrubjay.surfaces.render.terminal import out
-
     out(text)
     return SystemExit(0)
 

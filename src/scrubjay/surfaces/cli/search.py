@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.profiles import Profile
+from scrubjay.search.profiles import Profile, names
 from scrubjay.store import Store
 from scrubjay.surfaces.cli import common
 from scrubjay.surfaces.cli.common import open_store, profile_of, text_of
@@ -69,8 +69,6 @@ def _weighed(chosen: Profile, typed: str | None) -> tuple[str | dict[str, float]
 def _lacks_mode(args: Namespace, profile: str, mode: str | None) -> bool:
     if args.command not in _MODES or args.profile is None:
         return False
-    from scrubjay.search.profiles import names
-
     return profile in names() and f"{profile}:{mode}" not in names()
 
 

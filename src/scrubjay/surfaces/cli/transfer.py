@@ -58,7 +58,7 @@ def _export(store: Store, args: Namespace, place: str | None, stream: TextIO) ->
     if place is None and (args.json or sys.stdout.isatty()):
         return store.export_jsonl(stream, **how)
     with ProgressBar("exporting") as bar:
-        how["progress"] = lambda done, total, _: bar(done, total)
+        how["progress"] = bar
         if place is None:
             return store.export_jsonl(stream, **how)
         if args.md is None:
@@ -80,16 +80,11 @@ def import_(args: Namespace, screen: Screen) -> int:
     checked_sources(sources)  # before a store is created for nothing
     with _store_to_import(args) as store:
         with ProgressBar("importing") as bar:
-            done = store.import_entries(
-                *sources,
-                namespace=args.namespace,
-                collection=args.collection,
-                dry_run=args.dry_run,
-                progress=lambda count, total, _: bar(count, total),
-            )
-        left = (
-            None if args.dry_run else make_vectors(store, settings_of(args), later=args.no_embed)
-        )
+            how = options_of(args, ("namespace", "collection", "dry_run"))
+            done = store.import_entries(*sources, progress=bar, **how)
+        left = None
+        if not args.dry_run:
+            left = make_vectors(store, settings_of(args), later=args.no_embed)
     if args.json:
         shape = reasons(plain(done), "failed", "notes")
         out(dumps({**shape, "dry_run": args.dry_run, "pending": left}))
@@ -149,7 +144,7 @@ def move(args: Namespace, screen: Screen) -> int:
             tenant=settings.tenant,
             vectors=settings.vectors,
             graph=settings.graph,
-            progress=lambda count, total, _: bar(count, total),
+            progress=bar,
         )
     if args.json:
         out(dumps(plain(done)))
@@ -199,9 +194,6 @@ def _new_settings(settings: Settings) -> list[str]:
         if place is not None:
             named[name] = path_line(place)
     options = " ".join(f"--{name} {quote(place)}" for name, place in named.items())
-    lines = [f"{name} = {json.dumps(place, ensure_ascii=False)}" for name, place in named.items()]
-    return [
-        f"  from now on: {options}",
-        "  or in scrubjay.toml:",
-        *(f"    {one}" for one in lines),
-    ]
+    lines = [f"  from now on: {options}", "  or in scrubjay.toml:"]
+    quoted = ((name, json.dumps(place, ensure_ascii=False)) for name, place in named.items())
+    return [*lines, *(f"    {name} = {place}" for name, place in quoted)]

@@ -37,9 +37,8 @@ def reasons(hit: Hit, results: Results) -> list[str]:
         added = " + ".join(f"{part.amount:.6f} {part.name}" for part in parts)
         score = f"{hit.score:.6f} = {added}".replace("+ -", "- ")
     else:  # the parts are steps and not a sum
-        score = (
-            f"{hit.score:.6f} after {', '.join(f'{one.name} {one.amount:.6f}' for one in parts)}"
-        )
+        steps = ", ".join(f"{part.name} {part.amount:.6f}" for part in parts)
+        score = f"{hit.score:.6f} after {steps}"
     places = (f"{name} {_rank(name, at)} (raw {at.score:.6f})" for name, at in hit.found.items())
     lines = [f"found: {' · '.join(places) or 'in no list'}", f"score: {score}"]
     for part in parts:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from scrubjay import config
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render.terminal import one_line, path_line
+from scrubjay.times import clock_in
 from scrubjay.types import SHARED_PREFIX, Hit, Memory, Results
 
 _STALE = {
@@ -85,10 +87,7 @@ def stamp(moment: datetime | None, now: datetime) -> str:
 
 def here() -> datetime:
     """Return the current time in the time zone of the settings, or of this machine."""
-    from scrubjay.config import load
-    from scrubjay.times import clock_in
-
-    return clock_in(load().timezone)()
+    return clock_in(config.load().timezone)()
 
 
 def as_entry(memory: Hit | Memory) -> list[str]:

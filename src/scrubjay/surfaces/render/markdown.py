@@ -28,11 +28,8 @@ def results(
     found: Results, *, whole: bool, db: str | None = None, now: datetime | None = None
 ) -> str:
     now = now or facts.here()
-    blocks = [
-        _hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, start=1)
-    ]
-    if not blocks:
-        blocks += map(escape, render.nothing(found))
+    blocks = [_hit(rank, hit, found, whole, db, now) for rank, hit in enumerate(found.hits, 1)]
+    blocks = blocks or [escape(line) for line in render.nothing(found)]
     blocks += [escape(f"note: {one_line(why)}") for why in facts.lacks(found, db)]
     return "\n\n".join(blocks)
 

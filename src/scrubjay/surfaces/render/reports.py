@@ -68,13 +68,16 @@ def topics(result: Topics, args: Namespace, screen: Screen, store: Store) -> str
     return with_head([("topic", "memories"), *rows], screen)
 
 
-def rename_topic(result: Topics, args: Namespace, screen: Screen, store: Store) -> str:
-    return _renamed(args.old, args.new, result.memories, screen)
-
-
-def _renamed(old: str, new: str, memories: int, screen: Screen) -> str:
+def rename_topic(
+    result: Topics | Collections, args: Namespace, screen: Screen, store: Store
+) -> str:
+    is_topic = isinstance(result, Topics)
+    old, new = (args.old, args.new) if is_topic else (args.name, args.new_name)
     names = f"{one_line(old)} to {one_line(new)}"
-    return f"{screen.green('renamed')} {names}  {screen.dim(plural(memories, 'memory'))}"
+    return f"{screen.green('renamed')} {names}  {screen.dim(plural(result.memories, 'memory'))}"
+
+
+rename_collection = rename_topic
 
 
 def collections(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:
@@ -110,10 +113,6 @@ def create_collection(result: Collections, args: Namespace, screen: Screen, stor
     name = args.name.strip()
     hint = screen.dim(f"invite people with: scrubjay share {quote(name)} NAME")
     return f"{screen.green('created')} {one_line(name)}\n{hint}"
-
-
-def rename_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:
-    return _renamed(args.name, args.new_name, result.memories, screen)
 
 
 def remove_collection(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:

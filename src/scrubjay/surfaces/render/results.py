@@ -10,6 +10,7 @@ from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.layout import bar, cut, indent, lines_of, pad, width, wrap
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, Screen, clean, one_line
+from scrubjay.text.snippets import highlight
 from scrubjay.types import Hit, Results, Step
 
 _BAR_CELLS = 8
@@ -144,7 +145,6 @@ def _wording(hit: Hit, found: Results, text: Excerpt, room: int, below: int) -> 
 
     The first has `room` beside the bar, and without a title the others keep to that column.
     """
-    from scrubjay.text.snippets import highlight
 
     def marked(line: str) -> str:
         return highlight(line, found.terms, OPEN, SHUT, hit.language)
