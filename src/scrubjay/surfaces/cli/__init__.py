@@ -76,7 +76,3 @@ def _report(error: ScrubjayError, as_json: bool) -> int:
     if isinstance(error, InvalidInput):
         return USAGE
     return NOTHING_FOUND if isinstance(error, NotFound) else FAILED
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -50,15 +50,10 @@ def _run(db: str, args: Namespace, screen: Screen) -> int:
     say = (lambda _: None) if args.json else out
     with open_store(db, make=True) as store:
         now = datetime.now(UTC)
-        store.add_many(
-            {
-                "text": sample.text,
-                "type": sample.type,
-                "topics": sample.topics,
-                "created_at": now - timedelta(days=sample.days_ago),
-            }
-            for sample in SAMPLES
-        )
+        entries = [sample._asdict() for sample in SAMPLES]
+        for entry in entries:
+            entry["created_at"] = now - timedelta(days=entry.pop("days_ago"))
+        store.add_many(entries)
         say(f"Stored {plural(len(SAMPLES), 'memory')} of an invented team.")
         if args.docs:
             read = store.ingest(args.docs, collection="docs")

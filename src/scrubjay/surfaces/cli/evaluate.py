@@ -86,13 +86,11 @@ def _store_of(args: Namespace) -> Iterator[Store]:
         yield store
 
 
-def _show(
-    measured: Sequence[Measured], missing: Sequence[str], args: Namespace, screen: Screen
-) -> None:
+def _show(measured: list[Measured], missing: list[str], args: Namespace, screen: Screen) -> None:
     first = measured[0]
     if args.json:
         profiles = [_shape(one, first) for one in measured]
-        shape = {"questions": len(first.asked), "limit": args.limit, "missing": list(missing)}
+        shape = {"questions": len(first.asked), "limit": args.limit, "missing": missing}
         out(dumps({**shape, "profiles": profiles}))
     else:
         out("\n".join(_lines(measured, args, screen)))

@@ -62,9 +62,7 @@ def indent(text: str, columns: int, by: int) -> str:
 
 def bar(share: float, cells: int = 8) -> str:
     """Draw a share of 0..1 as a bar; more than 0 fills at least one cell."""
-    full = round(min(max(share, 0.0), 1.0) * cells)
-    if share > 0:
-        full = max(full, 1)
+    full = max(round(min(max(share, 0.0), 1.0) * cells), int(share > 0))
     return _FULL * full + _EMPTY * (cells - full)
 
 

@@ -77,9 +77,6 @@ def rename_topic(
     return f"{screen.green('renamed')} {names}  {screen.dim(plural(result.memories, 'memory'))}"
 
 
-rename_collection = rename_topic
-
-
 def collections(result: Collections, args: Namespace, screen: Screen, store: Store) -> str:
     if result.collections:
         return with_head(collection_rows(result.collections), screen)
@@ -127,18 +124,12 @@ def members(result: Members, args: Namespace, screen: Screen, store: Store) -> s
     return text if result.done == "listed" else f"{done}\n{text}"
 
 
-share = unshare = members
-
-
 def publish(result: Published, args: Namespace, screen: Screen, store: Store) -> str:
     name = one_line(result.collection)
     if result.copy is None:
         return f"{screen.green('unpublished')} {result.id} from {name}"
     copy = memory_lists.memories([result.copy], screen)
     return f"{screen.green('published')} {result.id} in {name}\n{copy}"
-
-
-unpublish = publish
 
 
 def feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
@@ -180,9 +171,6 @@ def reset_feedback(result: Feedback, args: Namespace, screen: Screen, store: Sto
 
 def freeze_weights(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
     return f"{screen.green(result.done)}: {result.note}"
-
-
-thaw_weights = freeze_weights
 
 
 def weights(learned: types.Learned, args: Namespace, screen: Screen, store: Store) -> str:
@@ -345,3 +333,10 @@ def findings_text(findings: Sequence[Finding], screen: Screen) -> str:
             lines.append(f"{' ' * (column + 14)}fix: {finding.fix}")
     counts = ((sum(found.state == state for found in findings), state) for state in _MARKS)
     return "\n".join((*lines, screen.dim(facts.counted(counts))))
+
+
+# Verbs whose results read the same.
+rename_collection = rename_topic
+share = unshare = members
+unpublish = publish
+thaw_weights = freeze_weights
