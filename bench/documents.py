@@ -116,7 +116,8 @@ def _bare(folder: Folder, database: Path) -> None:
 
 
 def _has_model() -> bool:
-    from scrubjay.models.registry import is_ready, load_embedder
+    from scrubjay.models.guard import is_ready
+    from scrubjay.models.registry import load_embedder
 
     return is_ready(load_embedder())
 

@@ -200,7 +200,7 @@ def _skipped(path: Path, corpus: Corpus, plan: Plan) -> Row:
 def _reranked(path: Path, corpus: Corpus, reranker: Path | None, plan: Plan) -> list[Row]:
     """Say how many pairs are read in each mode, by late interaction and by a cross-encoder."""
     from scrubjay.models.embed.local import OnnxEmbedder
-    from scrubjay.models.registry import is_ready
+    from scrubjay.models.guard import is_ready
 
     model = OnnxEmbedder()
     if not is_ready(model):

@@ -112,7 +112,7 @@ class _WatchedTokens(_Watched):
 def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
     """Return all rows about modes; the stores are made below `home`."""
     from scrubjay.models.embed.local import OnnxEmbedder
-    from scrubjay.models.registry import is_ready
+    from scrubjay.models.guard import is_ready
     from scrubjay.write.chunking import estimate_tokens
 
     model = OnnxEmbedder()

@@ -49,7 +49,7 @@ class Plan(NamedTuple):
 def measure(home: Path, say: Say, *, folder: Path | None, quick: bool) -> list[Row]:
     """Return all rows about two passes; the store is made below `home`."""
     from scrubjay.models.embed.local import OnnxEmbedder
-    from scrubjay.models.registry import is_ready
+    from scrubjay.models.guard import is_ready
 
     if not is_ready(OnnxEmbedder()):
         return [Row("two passes", "the model is not here: scrubjay models pull")]

@@ -32,6 +32,12 @@ _PATIENT_TOKENS = 2_000
 _GRACE_S = 1.0  # so that a model can report its own time-out
 
 
+def is_ready(model: object) -> bool:
+    """True when a model can answer without downloading anything first."""
+    is_here: Callable[[], bool] | None = getattr(model, "is_here", None)
+    return is_here is None or is_here()
+
+
 class GuardedEmbedder:
     """An embedder whose answers are checked: one finite unit vector of the right width a text."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,12 +39,6 @@ class ModelState:
 
 def known_models() -> list[ModelState]:
     return [ModelState(card, is_cached(card), folder(card)) for card in CARDS.values()]
-
-
-def is_ready(model: object) -> bool:
-    """True when a model can answer without downloading anything first."""
-    is_here: Callable[[], bool] | None = getattr(model, "is_here", None)
-    return is_here is None or is_here()
 
 
 def why_not_here(name: str, fetch: str, detail: str = "") -> str:

@@ -11,7 +11,8 @@ from weakref import WeakMethod
 from scrubjay.config import Access, offline
 from scrubjay.errors import Unavailable
 from scrubjay.models import Embedder, Reranker
-from scrubjay.models.registry import is_ready, load_embedder, load_reranker
+from scrubjay.models.guard import is_ready
+from scrubjay.models.registry import load_embedder, load_reranker
 from scrubjay.runtime.backoff import Backoff
 from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import Worker

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 from scrubjay.config import Access, load
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.breaker import MemoryNotes
-from scrubjay.models.guard import GuardedGenerator, GuardedReranker
+from scrubjay.models.guard import GuardedGenerator, GuardedReranker, is_ready
 from scrubjay.models.registry import (
     CORPUS,
     LATE,
     NONE,
-    is_ready,
     load_generator,
     load_reranker,
     why_not_here,

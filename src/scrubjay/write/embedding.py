@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrubjay.config import load
 from scrubjay.errors import InvalidInput, NotFound, StoreError
-from scrubjay.models.guard import GuardedEmbedder
-from scrubjay.models.registry import is_ready, load_embedder, why_not_here
+from scrubjay.models.guard import GuardedEmbedder, is_ready
+from scrubjay.models.registry import load_embedder, why_not_here
 from scrubjay.runtime.progress import Progress
 from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates

@@ -22,13 +22,13 @@ from scrubjay.models.breaker import paused_s
 from scrubjay.models.download.http_file import sha256_of
 from scrubjay.models.download.pull import ModelCard, folder, is_cached
 from scrubjay.models.endpoint import is_loopback
+from scrubjay.models.guard import is_ready
 from scrubjay.models.registry import (
     CARDS,
     CORPUS,
     DEFAULT,
     LATE,
     NONE,
-    is_ready,
     load_generator,
     load_reranker,
 )

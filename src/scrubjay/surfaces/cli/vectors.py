@@ -8,6 +8,7 @@ from scrubjay.config import Settings
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models import registry
 from scrubjay.models.download.pull import ModelCard, is_cached, pull
+from scrubjay.models.guard import is_ready
 from scrubjay.runtime.command_hints import to_fetch, to_type
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
@@ -61,7 +62,7 @@ def fetch_reranker(settings: Settings) -> None:
         return
     try:
         reranker = registry.load_reranker(settings.reranker)
-        if not registry.is_ready(reranker) and isinstance(reranker, OnnxCrossEncoder):
+        if not is_ready(reranker) and isinstance(reranker, OnnxCrossEncoder):
             _announce(reranker.name)
             reranker.load()
     except (NotFound, Unavailable) as error:
