@@ -54,7 +54,8 @@ def test_every_row_of_every_table_comes_across_and_back(source, schema, tmp_path
         with back.read() as db, source.read() as old:
             for statement in (
                 "SELECT name, sql FROM sqlite_schema ORDER BY name",
-                "SELECT name, seq FROM sqlite_sequence WHERE name NOT IN ('gone', 'outbox') ORDER BY name",
+                "SELECT name, seq FROM sqlite_sequence"
+                " WHERE name NOT IN ('gone', 'outbox') AND typeof(seq) = 'integer' ORDER BY name",
             ):
                 assert db.execute(statement).fetchall() == old.execute(statement).fetchall()
             db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")

@@ -55,11 +55,11 @@ def start(*words: object) -> subprocess.Popen[str]:
 
 
 def kill_after(process: subprocess.Popen[str], steps: int | None) -> str:
-    """Kill a process without warning after so many lines, or after it has put the target in place."""
+    """Kill a process without warning after so many lines, or after the copy is complete."""
     assert process.stdout is not None
     line = ""
     for count, line in enumerate(process.stdout, 1):
-        if count == steps or line.startswith("in place"):
+        if count == steps or line.startswith("complete"):
             break
     process.kill()
     with process:
@@ -119,9 +119,10 @@ def test_what_is_killed_goes_on_when_it_is_run_again(notes, postgres_url):
             assert kill_after(start(job, here, there), steps).startswith("step")
             assert digests_in(here) == before
             assert parse_place(str(there)).existing() is None
-        # Now between the two last steps: the target is whole, and the source is still in its place.
-        assert kill_after(start(job, here, there), None).startswith("in place")
-        assert digests_in(here) == digests_in(there) == before
+        # Now before the last two steps: the copy is complete, and the source is still in its place.
+        assert kill_after(start(job, here, there), None).startswith("complete")
+        assert digests_in(here) == before
+        assert parse_place(str(there)).existing() is None
         done = (promote if job == "promote" else demote)(here, there)
         assert done.aside is not None
         assert digests_in(there) == before

@@ -22,14 +22,13 @@ def say(*words: object) -> None:
 
 
 def move(job: str, source: str, target: str) -> None:
-    """Move a store in small steps, and say of each that it is done; wait before the last."""
+    """Move a store in small steps, and say of each that it is done; wait before the source is retired."""
     mirroring.PAGE = 10
     mirroring._PAGES = {}
 
-    def wait(_: object, moved_to: str) -> str:
-        say("in place", moved_to)
+    def wait(_: object, moved_to: str, mark: int, aside: str) -> None:
+        say("complete", moved_to)
         time.sleep(60)
-        return ""
 
     for kind in (SqliteMirror, PostgresMirror):
         kind.retire = wait  # type: ignore[method-assign]

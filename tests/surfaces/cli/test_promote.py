@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
+from scrubjay.storage.sql.move_record import MoveRecord, begin
+from scrubjay.storage.sqlite.connection import SqliteDatabase
+
 
 def test_a_store_is_promoted_and_demoted(shell, postgres_url, tmp_path):
     """What was moved and compared is said, with what to type from now on; a password never is."""
@@ -70,3 +75,28 @@ def test_a_server_that_is_not_told_all_is_a_failure(shell, postgres_url, tmp_pat
     assert '    tenant = "acme"' in outcome.out
     assert "hush" not in outcome.out
     assert shell(*typed.split(), "search", "something").code == 0
+
+
+def test_commands_that_read_name_the_move_that_is_unfinished(shell, tmp_path):
+    """Not that nothing is stored yet: the memories are elsewhere."""
+    with closing(SqliteDatabase(str(tmp_path / "notes.db.filling"))) as copy:
+        begin(copy, MoveRecord(1, "postgres://h/db", "scrubjay demote --db postgres://h/db"))
+    for words in (("search", "kettle"), ("add", "kettle"), ("status",)):
+        outcome = shell(*words, "--db", str(tmp_path / "notes.db"))
+        assert outcome.code == 1
+        assert "postgres://h/db is being moved here" in outcome.err
+        assert "scrubjay demote --db postgres://h/db" in outcome.err
+    assert not (tmp_path / "notes.db").exists()
+    examined = shell("doctor", "--db", str(tmp_path / "notes.db"))
+    assert examined.code == 1
+    assert "postgres://h/db is being moved here" in examined.out
+
+
+def test_doctor_names_the_place_of_a_moved_store(shell, postgres_url, tmp_path):
+    """Its note is not a damaged database, and nothing is missing."""
+    notes = str(tmp_path / "notes.db")
+    shell("add", "something", "--db", notes)
+    shell("promote", "--db", notes, "--to", postgres_url)
+    assert f"were moved to {postgres_url}" in shell("doctor", "--db", notes).out
+    shell("demote", "--db", postgres_url, "--to", notes)
+    assert f"were moved to {notes}" in shell("doctor", "--db", postgres_url).out

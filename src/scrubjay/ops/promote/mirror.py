@@ -143,7 +143,7 @@ class _Run:
             self._target.mirror.settle()
             if self.done.removed or self.done.changed:
                 self._target.words.overwrite_deleted()
-        self._target.purge_log()
+        self._target.purge()
 
     def _pairs(
         self, db: Connection, table: Table, columns: Sequence[str]

@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from scrubjay.errors import NotFound
+from scrubjay.errors import NotFound, StoreError
+from scrubjay.storage.database import FILLING
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.postgres.login import Login
 from scrubjay.storage.postgres.session import Session
+from scrubjay.storage.postgres.unfinished_move import record_of, refuse_unfinished
+from scrubjay.storage.sql.move_record import MoveRecord
+from scrubjay.storage.sqlite.location import MoveNote, moved_away
 from scrubjay.text.urls import TENANT_SCHEMA_PREFIX, ServerAddress
 
 _MAX_SHOWN = 10
@@ -19,6 +23,8 @@ class ExistingSchema(PostgresDatabase):
     """A schema that holds a store; NotFound when it does not."""
 
     def _prepare(self, session: Session) -> None:
+        if not self.login.schema_version(session):
+            self._finish_move(session)
         if not self.login.schema_version(session):
             raise NotFound(f"there is no store in {self.path}")
         super()._prepare(session)
@@ -48,16 +54,40 @@ def server_info(address: ServerAddress, schema: str) -> ServerInfo:
         return ServerInfo(version.split()[0], pgvector, login.schema_version(session) or None)
 
 
-def moved_from(address: ServerAddress, schema: str) -> str | None:
+def move_note_of(address: ServerAddress, schema: str) -> MoveNote | None:
     with _login(address, schema) as (login, session):
-        return login.moved_to(session)
+        return login.move_note(session)
+
+
+def record_beside(address: ServerAddress, schema: str) -> MoveRecord | None:
+    """Read the record of the copy that is filled to become a schema."""
+    with _login(address, schema) as (_, session):
+        return record_of(session, f"{schema}{FILLING}")
+
+
+def check_no_move(address: ServerAddress, schema: str) -> None:
+    """Refuse a schema beside which a copy is unfinished."""
+    with _login(address, schema) as (login, session):
+        moved = login.move_note(session) is not None
+        refuse_unfinished(session, schema, login.shown, moved=moved)
+
+
+def check_not_moved(address: ServerAddress, schema: str) -> None:
+    """Refuse a schema whose store was moved away, or is being moved there."""
+    check_no_move(address, schema)
+    with _login(address, schema) as (login, session):
+        note = login.move_note(session)
+    if note is not None:
+        raise StoreError(moved_away(login.shown, note.place))
 
 
 def require_store(address: ServerAddress, schema: str) -> None:
     """Raise NotFound, with the names of tenants, when a schema has no store and no moved one."""
     with _login(address, schema) as (login, session):
-        if login.schema_version(session) or login.moved_to(session) is not None:
+        if login.schema_version(session) or login.move_note(session) is not None:
             return
+        if record_of(session, f"{schema}{FILLING}") is not None:
+            return  # opening it finishes the move, or explains
         rows = session.execute(
             "SELECT nspname FROM pg_namespace WHERE starts_with(nspname, ?)"
             " AND strpos(nspname, '.') = 0 ORDER BY nspname",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +10,17 @@ from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Connection
 from scrubjay.storage.postgres.session import Session, copy_rows
 from scrubjay.storage.postgres.vectors import PostgresVector
-from scrubjay.storage.sql.mirror import NUMBERED, Table, filled, first_free
+from scrubjay.storage.sql.mirror import (
+    CAUGHT_UP,
+    KEPT,
+    NUMBERED,
+    Table,
+    filled,
+    first_free,
+    holds_memories,
+    occupied,
+)
+from scrubjay.storage.sql.move_record import complete, drop_record
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import PostgresDatabase
@@ -69,41 +79,90 @@ class PostgresMirror:
             if db.execute("SELECT to_regclass('embeddings')").fetchone()[0] is not None:
                 PostgresVector(self._db)  # copies what is missing
 
-    def retire(self, moved_to: str) -> str:
-        with self._db.write() as db:
-            exists = "SELECT to_regnamespace(?) IS NOT NULL"
-            aside = first_free(
+    def free_name(self) -> str:
+        exists = "SELECT to_regnamespace(?) IS NOT NULL"
+        with self._db.read() as db:
+            return first_free(
                 f"{self._db.schema}.demoted",
                 lambda name: db.execute(exists, (f'"{name}"',)).fetchone()[0],
             )
-            rename(db, self._db.schema, aside)
-            db.execute(f'CREATE SCHEMA "{self._db.schema}"')
-            db.execute(f'CREATE TABLE "{self._db.schema}".moved (place TEXT NOT NULL)')
-            db.execute(f'INSERT INTO "{self._db.schema}".moved VALUES (?)', (moved_to,))
-        return aside
 
-    def publish(
-        self, schema: str, mark: int, holds_memories: Callable[[Connection], bool], in_the_way: str
-    ) -> None:
-        """Rename this schema to one that is empty, or only names a moved store."""
+    def retire(self, moved_to: str, mark: int, aside: str) -> None:
+        with self._db.write() as db:
+            rename(db, self._db.schema, aside)
+            note = f'"{self._db.schema}".moved'
+            db.execute(f'CREATE SCHEMA "{self._db.schema}"')
+            db.execute(f"CREATE TABLE {note} (place TEXT NOT NULL, mark BIGINT)")
+            db.execute(f"INSERT INTO {note} (place, mark) VALUES (?, ?)", (moved_to, mark))
+
+    def unchanged(self) -> bool:
+        with self._db.write() as db:
+            notes = dict(db.execute("SELECT key, value FROM meta").fetchall())
+            # The last commit was the one that renamed the schema, when it was published.
+            (published,) = db.execute(
+                "SELECT EXISTS (SELECT 1 FROM pg_namespace AS n, meta AS m"
+                " WHERE n.nspname = ? AND m.key = 'commits' AND n.xmin = m.xmin)",
+                (self._db.schema,),
+            ).fetchone()
+        caught_up = notes.get(CAUGHT_UP) == notes["commits"]
+        return KEPT not in notes and (published or caught_up)
+
+    def note_caught_up(self) -> None:
+        with self._db.write() as db:
+            # This write is counted at its end.
+            db.execute(
+                "INSERT INTO meta (key, value) SELECT ?, value + 1 FROM meta WHERE key = 'commits'"
+                " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                (CAUGHT_UP,),
+            )
+
+    def complete(self, schema: str, mark: int, report: str, shown: str) -> None:
+        """Record that this schema is complete, and drop an empty store of the name it is to have."""
         with filled(self._db, mark) as db:
             self._db.lock(cast("Session", db), schema, self._db.wait_s)
-            tables = db.execute(
-                "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(?)"
-                " AND relkind = 'r'",
-                (f'"{schema}"',),
-            ).fetchall()
-            if ("meta",) in tables:
-                _set_search_path(db, schema)
-                if holds_memories(db):
-                    raise StoreError(in_the_way)
-                db.execute(f'DROP SCHEMA "{schema}" CASCADE')
-            elif tables in ([], [("moved",)]):
-                db.execute(f'DROP TABLE IF EXISTS "{schema}".moved')
-                db.execute(f'DROP SCHEMA IF EXISTS "{schema}"')
-            else:
-                raise StoreError(f"{in_the_way}; its schema {schema} belongs to another program")
-            rename(db, self._db.schema, schema)
+            drop_empty(db, schema, shown)
+            _set_search_path(db, self._db.schema)
+            complete(self._db, mark, report)
+
+    def publish(self, schema: str, mark: int, shown: str, *, kept: bool = False) -> None:
+        """Rename this schema to one that is empty, or only names a moved store."""
+        with filled(self._db, mark) as db:
+            if kept:
+                db.execute(NOTE, (KEPT, 1))
+            self._db.lock(cast("Session", db), schema, self._db.wait_s)
+            empty_place(db, schema, shown)
+            put_in_place(db, self._db.schema, schema)
+
+
+def empty_place(db: Connection, schema: str, shown: str) -> None:
+    """Drop a schema that holds nothing of value: an empty store, or the note of a moved one."""
+    drop_empty(db, schema, shown)
+    if _tables(db, schema) not in ([], [("moved",)]):
+        raise StoreError(f"{occupied(shown)}; its schema {schema} belongs to another program")
+    db.execute(f'DROP TABLE IF EXISTS "{schema}".moved')
+    db.execute(f'DROP SCHEMA IF EXISTS "{schema}"')
+
+
+def drop_empty(db: Connection, schema: str, shown: str) -> None:
+    """Drop an empty store; the search path is that schema then."""
+    if ("meta",) in _tables(db, schema):
+        _set_search_path(db, schema)
+        if holds_memories(db):
+            raise StoreError(occupied(shown))
+        db.execute(f'DROP SCHEMA "{schema}" CASCADE')
+
+
+def put_in_place(db: Connection, copy: str, schema: str) -> None:
+    """Give a filled copy the name of its store."""
+    rename(db, copy, schema)
+    drop_record(db)
+
+
+def _tables(db: Connection, schema: str) -> list[tuple[str]]:
+    return db.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(?) AND relkind = 'r'",
+        (f'"{schema}"',),
+    ).fetchall()
 
 
 def rename(db: Connection, schema: str, name: str) -> None:

@@ -12,12 +12,17 @@ from itertools import count
 from typing import Any, NamedTuple, Protocol
 
 from scrubjay.errors import StoreError
-from scrubjay.storage.database import NOTE, Connection, Database
+from scrubjay.storage.database import NOTE, PURGE, PURGE_WORDS, Connection, Database
 from scrubjay.storage.postgres.schema import TABLES
 
 MARK = "mirroring"
 # Keys of `meta` about the database itself, not about its memories.
-OWN_NOTES = ("commits", "schema", "indexed_memories", "indexed_tokens", MARK)
+KEPT = "kept_copy"  # a copy whose source was kept, and may differ from it
+CAUGHT_UP = "caught_up"  # the number of commits when it was last made the same as its source
+_COUNTS = ("commits", "schema", "indexed_memories", "indexed_tokens")
+OWN_NOTES = (*_COUNTS, PURGE, PURGE_WORDS, MARK, KEPT, CAUGHT_UP)
+# A store without rows in any of these contains nothing of value.
+_CONTENTS = ("memories", "collections", "folders", "feedback", "access")
 _OWN_TABLES = ("projections", "outbox", "word_parts")
 _OWN_COLUMNS = {"wanting": ("leased_until_s",), "extractions": ("leased_until_s",)} | {
     "words": ("length",)  # Postgres counts the tokens of its lines itself
@@ -68,8 +73,17 @@ class Mirror(Protocol):
     def settle(self) -> None:
         """Update what the database derives from its rows; only inside a write."""
 
-    def retire(self, moved_to: str) -> str:
-        """Rename the store, so that it is not written any more; only inside a write. Return the name."""
+    def free_name(self) -> str:
+        """Return the name that the store can have once it is retired."""
+
+    def retire(self, moved_to: str, mark: int, aside: str) -> None:
+        """Rename the store, so that it is not written any more; only inside a write."""
+
+    def unchanged(self) -> bool:
+        """True if a published copy was certainly not written since; only inside a write."""
+
+    def note_caught_up(self) -> None:
+        """Record that this write makes a published copy the same as its source."""
 
 
 def _table(name: str, definitions: Sequence[str]) -> Table:
@@ -113,10 +127,25 @@ def take(target: Database, mark: int) -> None:
 def filled(target: Database, mark: int) -> Iterator[Connection]:
     """Write to a store that has our mark."""
     with target.write() as db:
-        row = db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
-        if row is None or row[0] != mark:
+        if filled_by(db) != mark:
             raise StoreError(disturbed(target))
         yield db
+
+
+def filled_by(db: Connection) -> int | None:
+    """Return the mark of the process that filled a store, or fills it."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def holds_memories(db: Connection) -> bool:
+    return any(
+        db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None for table in _CONTENTS
+    )
+
+
+def occupied(place: str) -> str:
+    return f"{place} holds other memories; give an empty place, or another --tenant"
 
 
 def first_free(wanted: str, taken: Callable[[str], bool]) -> str:
