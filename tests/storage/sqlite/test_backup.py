@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -80,7 +82,7 @@ def test_what_fails_half_way_leaves_the_older_backup(tmp_path, monkeypatch):
         def broken(path: str) -> int:
             raise sqlite3.OperationalError("database or disk is full")
 
-        monkeypatch.setattr(sqlite_backup, "_check_copy", broken)
+        monkeypatch.setattr(sqlite_backup, "check_copy", broken)
         with pytest.raises(scrubjay.StoreError, match="the disk is full"):
             store.backup(tmp_path / "copy.db", force=True)
     assert (tmp_path / "copy.db").read_bytes() == older
@@ -131,3 +133,87 @@ def test_backup_at_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["backup", copy, "--db", db]) == 2
     assert "--force" in capsys.readouterr().err
     assert main(["backup", copy, "--force", "--db", db]) == 0
+
+
+BACK_UP_AND_DIE = """
+import os, sys
+import scrubjay
+from scrubjay.storage.sqlite import backup
+backup._PAGES = 2
+store = scrubjay.open(sys.argv[1], embedder=False)
+store.backup(sys.argv[2], progress=lambda done, total: done > 8 and os._exit(9))
+"""
+BACK_UP_SLOWLY = BACK_UP_AND_DIE.replace("os._exit(9)", "(print('begun', flush=True), input())")
+
+
+class TestUnfinished:
+    @pytest.fixture
+    def notes(self, tmp_path):
+        with scrubjay.open(tmp_path / "notes.db", embedder=False) as store:
+            store.add_many({"text": f"memory {n} " * 20} for n in range(100))
+        return tmp_path / "notes.db"
+
+    def test_what_a_killed_backup_left_is_reported_and_removed(self, notes, tmp_path, capsys):
+        """By doctor, and by the next backup to the same place."""
+        command = [sys.executable, "-c", BACK_UP_AND_DIE, notes, tmp_path / "copy.db"]
+        assert subprocess.run(command).returncode == 9
+        assert (tmp_path / "copy.db.unfinished").exists()
+
+        main(["doctor", "--db", str(notes)])
+        assert f"rm {tmp_path / 'copy.db.unfinished'}" in capsys.readouterr().out
+
+        with scrubjay.open(notes, embedder=False) as store:
+            assert store.backup(tmp_path / "copy.db").memories == 100
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["copy.db", "notes.db"]
+        main(["doctor", "--db", str(notes)])
+        assert "unfinished" not in capsys.readouterr().out
+
+    def test_a_backup_under_way_is_left_alone(self, notes, tmp_path, capsys):
+        """A second one to the same place is refused, and doctor does not take it for a rest."""
+        command = [sys.executable, "-c", BACK_UP_SLOWLY, notes, tmp_path / "copy.db"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+            assert first.stdout is not None
+            first.stdout.readline()
+            with (
+                scrubjay.open(notes, embedder=False) as store,
+                pytest.raises(scrubjay.StoreError, match="another process is writing"),
+            ):
+                store.backup(tmp_path / "copy.db")
+            main(["doctor", "--db", str(notes)])
+            assert "unfinished" not in capsys.readouterr().out
+            first.communicate(b"\n" * 10_000)
+        assert first.returncode == 0
+        with scrubjay.open(tmp_path / "copy.db", embedder=False) as copy:
+            assert copy.status().memories == 100
+
+    @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+    def test_links_are_not_followed(self, notes, tmp_path):
+        """One that was put at the name of the unfinished file, and one at the name of the backup."""
+        (tmp_path / "mine.txt").write_text("mine")
+        (tmp_path / "copy.db.unfinished").symlink_to(tmp_path / "mine.txt")
+        (tmp_path / "copy.db").symlink_to(tmp_path / "mine.txt")
+        with scrubjay.open(notes, embedder=False) as store:
+            store.backup(tmp_path / "copy.db", force=True)
+        assert (tmp_path / "mine.txt").read_text() == "mine"
+        assert not (tmp_path / "copy.db").is_symlink()
+
+    @pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+    def test_only_its_owner_can_read_it(self, notes, tmp_path):
+        """Whatever the umask."""
+        before = os.umask(0)
+        try:
+            with scrubjay.open(notes, embedder=False) as store:
+                store.backup(tmp_path / "copy.db")
+        finally:
+            os.umask(before)
+        assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+
+    def test_it_does_not_replace_a_store_in_use(self, notes, tmp_path):
+        """Its log would be left beside the backup."""
+        with (
+            scrubjay.open(tmp_path / "used.db", embedder=False) as used,
+            scrubjay.open(notes, embedder=False) as store,
+        ):
+            used.add("mine")
+            with pytest.raises(scrubjay.InvalidInput, match="store in use"):
+                store.backup(tmp_path / "used.db", force=True)

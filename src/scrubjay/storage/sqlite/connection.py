@@ -10,19 +10,26 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.config import SHORT_TURN_CHARS
 from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.runtime.closing import close_all
+from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.codec import Codec
-from scrubjay.storage.database import Clause, Database
-from scrubjay.storage.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
-from scrubjay.storage.sqlite.location import check_path
+from scrubjay.storage.database import Clause, Connection, Database
+from scrubjay.storage.sqlite.errors import explain, explain_io_error, is_io_error, take_back
+from scrubjay.storage.sqlite.location import (
+    MIN_DATABASE_BYTES,
+    check_path,
+    create_missing,
+)
+from scrubjay.storage.sqlite.log_chain import FIRST_STEP, LOG, NEXT_STEP, STEP, check_log
+from scrubjay.storage.sqlite.purge import Purge
 from scrubjay.text.analysis import fold_label
 
 if TYPE_CHECKING:
@@ -34,14 +41,92 @@ if TYPE_CHECKING:
 
 WAIT_S = 60.0
 _HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"
-_PURGE_WAIT_S = 0.2
+_LOG_WAIT_S = 0.2
 _CLOSE_WAIT_S = 30.0  # a thread that still reads then closes its connection when it is done
+
+
+_UNDECODED = "Could not decode to UTF-8"
+_REPEATABLE = ("SELECT", "WITH", "PRAGMA")  # running these again changes nothing
 
 
 @lru_cache(maxsize=1024)
 def _label(stored: str | None) -> str | None:
     """Fold a label inside SQL: SQLite itself folds ASCII letters only."""
     return None if stored is None else fold_label(stored)
+
+
+def decode(stored: bytes) -> str | bytes:
+    """Return a text, or its bytes where they are not UTF-8."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
+
+
+class TolerantConnection(sqlite3.Connection):
+    """A connection whose cursors return a text that is not UTF-8 as bytes.
+
+    SQLite stores whatever bytes it is given, and Python refuses a whole result for one text that it cannot
+    decode. Here the decoding of that row alone fails. The default decoder is four times as fast, so the
+    slower one is used only after it has failed once.
+    """
+
+    def execute(self, statement: str, arguments: Any = (), /) -> sqlite3.Cursor:
+        return self.cursor(_TolerantCursor).execute(statement, arguments)
+
+
+class _TolerantCursor(sqlite3.Cursor):
+    """Reads again, with the slower decoder, where a text is not UTF-8."""
+
+    _run: tuple[str, Any] = ("", ())
+    _taken = 0  # rows that were handed out already
+
+    def execute(self, statement: str, arguments: Any = (), /) -> _TolerantCursor:
+        self._run, self._taken = (statement, arguments), 0
+        super().execute(statement, arguments)
+        return self
+
+    def fetchone(self) -> Any:
+        try:
+            row = super().fetchone()
+        except sqlite3.OperationalError as error:
+            self._decode_slowly(error)
+            row = super().fetchone()  # the same row: SQLite has not moved on
+        self._taken += 1
+        return row
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except sqlite3.OperationalError as error:
+            self._begin_again(error)
+            return super().fetchall()
+
+    def fetchmany(self, size: int | None = 1) -> list[Any]:
+        try:
+            rows = super().fetchmany(size)
+        except sqlite3.OperationalError as error:
+            self._begin_again(error)
+            rows = super().fetchmany(size)
+        self._taken += len(rows)
+        return rows
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        return iter(self.fetchall())
+
+    def _decode_slowly(self, error: sqlite3.OperationalError) -> None:
+        if _UNDECODED not in str(error) or self.connection.text_factory is decode:
+            raise error
+        self.connection.text_factory = decode
+
+    def _begin_again(self, error: sqlite3.OperationalError) -> None:
+        """Run the statement again up to where it was: the rows read since then are lost."""
+        self._decode_slowly(error)
+        if not self._run[0].lstrip().startswith(_REPEATABLE):
+            raise error
+        super().execute(*self._run)
+        if self._taken:  # 0 would mean all
+            super().fetchmany(self._taken)
 
 
 class _Connection:
@@ -80,7 +165,9 @@ class _Reads:
 
 
 class SqliteDatabase(Database):
-    """A database file, or ":memory:"."""
+    """A database file, or ":memory:". `finishes_purges`: erases what other processes have deleted."""
+
+    finishes_purges = True
 
     def __init__(
         self,
@@ -98,18 +185,58 @@ class SqliteDatabase(Database):
         self._watcher: _Connection | None = None
         self._reads = _Reads()
         self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
-        self._purge_due = False
+        self._purge: Purge | None = None
         self._prepared = False
+        self._identities: dict[str, tuple[int, int]] = {}
         try:
-            self._writer_connection = self._connect()
-            self._writer = self._writer_connection.sqlite
-            with self._errors():
-                self._prepare()
-            self._identity = None if self._in_memory else _file_identity(self.path)
-            self._prepared = True
+            while self._is_replaced_while_opening():
+                pass
+            if not self._in_memory:
+                self._purge = Purge(self, self._identities[self.path], self._writing)
+                if self.finishes_purges:
+                    self._purge.find_mark(self._writer)
         except BaseException:
             self.close()
             raise
+
+    def _is_replaced_while_opening(self) -> bool:
+        """Open the writer; True if a restore has put another file in place meanwhile."""
+        before = self._file_now()
+        try:
+            self._open_writer()
+        except StoreError:
+            now = self._file_now()
+            if before is None or now is None or before == now:
+                raise
+        else:
+            # A file that was created may have been replaced since: it is opened once more.
+            if self._in_memory or (before is not None and before == self._file_now()):
+                self._prepared = True
+                return False
+        for connection in list(self._connections):
+            connection.sqlite.close()
+        return True
+
+    def _file_now(self) -> tuple[int, ...] | None:
+        """Return what tells the file from one that replaces it; None if there is none.
+
+        A note may have the inode of the note before it, which was removed.
+        """
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        note = (found.st_ctime_ns,) if found.st_size < MIN_DATABASE_BYTES else ()
+        return (found.st_dev, found.st_ino, *note)
+
+    def _open_writer(self) -> None:
+        if not self._in_memory:
+            check_log(self.path)
+        self._writer_connection = self._connect()
+        self._writer = self._writer_connection.sqlite
+        with self._errors():
+            self._prepare()
+        self._identities = self._files_found()
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -169,9 +296,15 @@ class SqliteDatabase(Database):
                     # Not before the wait: the file may have been put aside meanwhile.
                     if self._prepared:
                         self.check_same()
+                    before = self._writer.total_changes
                     yield self._writer
                     self.write_gathered()
-                    self._writer.execute("COMMIT")
+                    changed = self._writer.total_changes != before
+                    if changed or not self._prepared:
+                        take_step(self._writer)
+                    self._commit()
+                    if changed and self._prepared:  # what a removed log received is lost
+                        self.check_same()
                 except BaseException:
                     if self._writer.in_transaction:
                         self._writer.execute("ROLLBACK")
@@ -181,8 +314,17 @@ class SqliteDatabase(Database):
             self._local.in_write = False
             self._writing.release()
         self.on_commit()
-        if self._purge_due:
-            self.purge_log()
+        if self._purge is not None and self._purge.is_late:  # every write passes here
+            self._purge.after_write()
+
+    def _commit(self) -> None:
+        try:
+            self._writer.execute("COMMIT")
+        except sqlite3.Error as error:
+            if not is_io_error(error):
+                raise
+            known = take_back(self._writer, take_step)
+            raise StoreError(explain_io_error(self.path, error, known=known)) from error
 
     @contextmanager
     def _busy_timeout(self, wait_s: float) -> Iterator[None]:
@@ -228,53 +370,94 @@ class SqliteDatabase(Database):
         own = f"{{title text topics ident}} : {wanted}"
         return Clause(_HOLDS, (wanted,)), Clause(_HOLDS, (own,))
 
-    def purge_log(self) -> None:
-        """Move the write-ahead log into the file and empty it.
+    @contextmanager
+    def alone(self, wait_s: float) -> Iterator[sqlite3.Connection]:
+        """Give a new connection, which has no pages in memory, to the caller alone."""
+        opened = self._connect()
+        try:
+            opened.sqlite.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+            yield opened.sqlite
+        finally:
+            opened.sqlite.close()
 
-        Inside a write this does nothing: the write purges after its end. When a reader of another
-        process is in the way, the next write or the closing tries again.
-        """
-        if self._local.in_write:
-            return
+    def purge_log(self) -> None:
+        """Move the write-ahead log into the file and empty it, unless a reader is in the way."""
         with self._writing, self._errors():
             self._check_open()
-            with self._busy_timeout(_PURGE_WAIT_S):
-                row = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._purge_due = bool(row and row[0])
+            with self._busy_timeout(_LOG_WAIT_S):
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+    def take_step(self, db: Connection) -> None:
+        """Number a write transaction of another connection than the writer's."""
+        take_step(db)
+
+    def mark_deleted(self, *, words: bool) -> None:
+        if self._purge is not None:
+            self._purge.mark(self._writer, words=words)
+
+    def purge(self) -> None:
+        """Erase deleted text from the file and its log. Inside a write this does nothing."""
+        if self._purge is not None and not self._local.in_write:
+            self._check_open()
+            self._purge.run()
 
     def close(self) -> None:
         """Close every connection once the reads of other threads have ended. May be called twice."""
+        purge = None if self.closed or self._pid != os.getpid() else self._purge
+        close_all([self._close] if purge is None else [purge.finish, self._close])
+
+    def _close(self) -> None:
+        is_ours = self._pid == os.getpid()
         with self._writing:
-            if self._purge_due and not self.closed and self._pid == os.getpid():
-                self.purge_log()
-            self.closed = True
+            was_closed, self.closed = self.closed, True
         # SQLite crashes when a connection is closed while it is in use.
-        if self._pid != os.getpid() or self._reads.wait_for_others(_CLOSE_WAIT_S):
-            for connection in list(self._connections):
-                connection.sqlite.close()
+        if not is_ours or self._reads.wait_for_others(_CLOSE_WAIT_S):
+            close_all(connection.sqlite.close for connection in list(self._connections))
+            if self._purge is not None and is_ours and not was_closed:
+                self._purge.release()
 
     def ping(self) -> None:
         with self.read() as db:
             db.execute("PRAGMA schema_version").fetchone()
 
     def check_same(self) -> None:
-        """Refuse a file that was removed or replaced: what is written to it is lost."""
-        if self._in_memory:
-            return
-        try:
-            identity = _file_identity(self.path)
-        except OSError as error:
-            raise StoreError(
-                f"{self.path} no longer exists ({error.strerror}); put it back, or open another"
-            ) from error
-        if identity != self._identity:
-            raise StoreError(f"{self.path} was replaced while it was open; open it again")
+        """Refuse a file that was removed or replaced, or whose log was: what is written is lost."""
+        for path, identity in self._identities.items():
+            try:
+                found = file_identity(path)
+            except OSError as error:
+                if path == self.path:
+                    raise StoreError(
+                        f"{path} no longer exists ({error.strerror}); put it back, or open another"
+                    ) from error
+                raise StoreError(_without_log(self.path, path, "removed")) from error
+            if found != identity:
+                if path == self.path:
+                    raise StoreError(f"{path} was replaced while it was open; open it again")
+                raise StoreError(_without_log(self.path, path, "replaced"))
+
+    def _files_found(self) -> dict[str, tuple[int, int]]:
+        """Return the identities of the file and its log. The log stays until the last process closes it."""
+        found = {}
+        for file in (
+            () if self._in_memory else (self.path, f"{self.path}{LOG}", f"{self.path}-shm")
+        ):
+            with suppress(FileNotFoundError):
+                found[file] = file_identity(file)
+        return found
 
     def _connect(self) -> _Connection:
+        if self._prepared:  # SQLite would create an empty file where ours was removed
+            self.check_same()
         if not self._in_memory:
             check_path(self.path)
-            if self._prepared:  # SQLite would create an empty file where ours was removed
+        try:
+            return self._configured()
+        finally:
+            if self._prepared:  # whatever it opened may have been put there meanwhile
                 self.check_same()
+
+    def _configured(self) -> _Connection:
         with self._errors():
             connection = self._open()
             opened = _Connection(connection)
@@ -289,53 +472,21 @@ class SqliteDatabase(Database):
         return opened
 
     def _open(self) -> sqlite3.Connection:
+        if not (self._in_memory or self._prepared):
+            create_missing(self.path)
         return sqlite3.connect(
-            self.path, timeout=self.wait_s, isolation_level=None, check_same_thread=False
+            self.path,
+            timeout=self.wait_s,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=TolerantConnection,
         )
 
     def _prepare(self) -> None:
-        """Create the tables in a new file, or migrate an older one, one migration a transaction."""
-        found = self._version()
-        if found == SCHEMA_VERSION:
-            if self._writer.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
-                self._use_wal()  # a copy made by other tools may have lost it
-            return
-        self._refuse_newer(found)
-        if found == 0 and self._writer.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-            self._refuse_foreign()
-        # Two vectors of 1.5 KB fit a page of 4 KB, five one of 8 KB.
-        self._writer.execute("PRAGMA page_size = 8192")
-        self._use_wal()
-        for version in range(found + 1, SCHEMA_VERSION + 1):
-            with self.write() as connection:
-                if self._version() < version:  # another process may have been faster
-                    MIGRATIONS[version - 1](connection)
-                    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                    connection.execute(f"PRAGMA user_version = {version}")
+        """Create the tables in a new file, or migrate an older one."""
+        from scrubjay.storage.sqlite.prepare import prepare
 
-    def _version(self) -> int:
-        version = int(self._writer.execute("PRAGMA user_version").fetchone()[0])
-        if version:
-            self._refuse_foreign()
-        return version
-
-    def _refuse_foreign(self) -> None:
-        if self._writer.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            raise StoreError(
-                f"{self.path} is an SQLite database of another program; give the path of another file"
-            )
-
-    def _use_wal(self) -> None:
-        # SQLite does not wait for other connections when it changes the journal mode, so we do.
-        deadline = time.monotonic() + self.wait_s
-        while True:
-            try:
-                self._writer.execute("PRAGMA journal_mode = WAL").fetchone()
-                return
-            except sqlite3.OperationalError as error:
-                if not _is_busy(error) or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
+        prepare(self, self._writer, in_memory=self._in_memory)
 
     @contextmanager
     def _errors(self, wait_s: float | None = None) -> Iterator[None]:
@@ -344,6 +495,10 @@ class SqliteDatabase(Database):
         except sqlite3.Error as error:
             waited_s = self.wait_s if wait_s is None else wait_s
             raise StoreError(explain(self.path, error, waited_s)) from error
+        except UnicodeDecodeError as error:  # SQLite quotes a damaged schema in its message
+            raise StoreError(
+                f"{self.path} is damaged; run: {to_type('doctor --repair', self.path)}"
+            ) from error
         except OverflowError as error:
             raise InvalidInput(f"a number is too large to be stored: {error}") from error
         except UnicodeEncodeError as error:
@@ -352,28 +507,20 @@ class SqliteDatabase(Database):
             ) from error
 
 
-def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
-    message = str(error)
-    if "not a database" in message or "file is encrypted" in message:
-        return f"{path} is not a scrubjay store: the file is not an SQLite database"
-    if _is_busy(error):
-        return f"{path}: another process has been writing for more than {wait_s:.0f} s; try again"
-    if "full" in message:
-        return f"{path}: the disk is full; nothing was written, free some space and try again"
-    if "unable to open" in message:
-        return f"{path} cannot be opened: check the permissions of the file and its folder"
-    if "readonly" in message:
-        return f"{path} cannot be written: check the permissions of the file and its folder"
-    if "malformed" in message:
-        return f"{path} is damaged ({message}); run `scrubjay doctor --db {path}`"
-    return f"{path}: {message}"
+def _without_log(path: str, log: str, lost: str) -> str:
+    return (
+        f"{log} was {lost} while the store was open, so what is written now would be lost; close every"
+        f" program that uses {path}, and open it again"
+    )
 
 
-def _is_busy(error: sqlite3.Error) -> bool:
-    return "locked" in str(error) or "busy" in str(error)
+def take_step(db: Connection) -> None:
+    """Give the current write transaction its number in the chain of `log_chain`."""
+    if not db.execute(NEXT_STEP, (STEP,)).rowcount:
+        db.execute(FIRST_STEP, (STEP,))
 
 
-def _file_identity(path: str) -> tuple[int, int]:
+def file_identity(path: str) -> tuple[int, int]:
     """Return what stays when a file's contents change, and differs for another file at its path."""
     found = os.stat(path)
     return found.st_dev, found.st_ino

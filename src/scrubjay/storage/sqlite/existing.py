@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from scrubjay.errors import StoreError
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.schema import SCHEMA_VERSION
-from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.connection import SqliteDatabase, TolerantConnection
+from scrubjay.storage.sqlite.prepare import refuse_foreign, version_of
 
 WAIT_S = 1.0
 # A file without write permission is opened read-only. When the folder cannot be written either, so
@@ -25,17 +26,31 @@ class ExistingDatabase(SqliteDatabase):
     unchanging, and must be opened again when it has changed.
     """
 
+    finishes_purges = False
+
     def __init__(
         self, path: str, *, wait_s: float | None = None, why_not_written: str | None = None
     ) -> None:
         self._why_not_written = why_not_written
         self._mode = _MODES[0]
+        self._frozen_as: tuple[int, int] | None = None
         super().__init__(path, wait_s=WAIT_S if wait_s is None else wait_s)
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         self.check_writable()
         with super().write(wait_s) as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        # SQLite does not look whether a file that it was told does not change has changed.
+        if self.frozen and not self.closed and self._frozen_as != _last_change(self.path):
+            self.failed = True
+            raise StoreError(
+                f"{self.path} was changed while it was open for reading; open it again"
+            )
+        with super().read() as connection:
             yield connection
 
     def check_writable(self) -> None:
@@ -55,6 +70,7 @@ class ExistingDatabase(SqliteDatabase):
                 timeout=self.wait_s,
                 isolation_level=None,
                 check_same_thread=False,
+                factory=TolerantConnection,
             )
             try:
                 if "immutable" in mode:
@@ -67,7 +83,8 @@ class ExistingDatabase(SqliteDatabase):
                     raise
             else:
                 self._mode = mode
-                self.frozen = mode == _MODES[-1]
+                if mode == _MODES[-1] and not self.frozen:
+                    self.frozen, self._frozen_as = True, _last_change(self.path)
                 return connection
         raise AssertionError("the last mode has raised")
 
@@ -87,12 +104,10 @@ class ExistingDatabase(SqliteDatabase):
 
     def _prepare(self) -> None:
         """Refuse a file that would have to be migrated first."""
-        found = self._version()
-        self._refuse_newer(found)
-        if not found and not os.path.getsize(self.path):
-            raise StoreError(f"{self.path} is an empty file, not a scrubjay store")
+        found = version_of(self.path, self._writer)
+        self.refuse_newer(found)
         if not found:
-            self._refuse_foreign()
+            refuse_foreign(self.path, self._writer)
         if found < SCHEMA_VERSION:
             raise StoreError(outdated(self.path))
 
@@ -104,6 +119,14 @@ class ExistingDatabase(SqliteDatabase):
         except StoreError:
             self.failed = True
             raise
+
+
+def _last_change(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
 def outdated(path: str) -> str:
