@@ -1,1 +1,1 @@
-"""Runtime: threads, progress lines and the paths of this machine."""
+"""Runtime: threads, progress lines, private files and the paths of this machine."""

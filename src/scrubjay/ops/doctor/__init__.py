@@ -16,3 +16,12 @@ class Finding:
     state: State
     detail: str
     fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What `--repair` changed in a component, would change, or why it could not."""
+
+    component: str
+    state: Literal["repaired", "failed", "planned"]
+    detail: str

@@ -15,9 +15,17 @@ from scrubjay.config import Settings, TierSetting
 from scrubjay.errors import MissingExtra, ScrubjayError, StoreError
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor.installation import pip_install
-from scrubjay.runtime.command_hints import ADD, to_fetch, to_make, to_type
+from scrubjay.runtime.command_hints import ADD, to_embed, to_make, to_type
 from scrubjay.storage.schema import APPLICATION_ID, SCHEMA_VERSION
-from scrubjay.storage.sqlite.location import same_file
+from scrubjay.storage.sqlite.backup import leftovers
+from scrubjay.storage.sqlite.location import (
+    check_path,
+    is_read_only,
+    moved_away,
+    moved_to,
+    same_file,
+)
+from scrubjay.storage.sqlite.log_chain import check_log, has_log
 from scrubjay.text.urls import (
     FALKORDB,
     POSTGRES,
@@ -32,6 +40,9 @@ from scrubjay.text.urls import (
 
 if TYPE_CHECKING:
     from scrubjay.types.reports import ServerState
+
+UNREAD = "unread files"
+_MOST_NAMED = 5
 
 
 def check_database(settings: Settings) -> Iterator[Finding]:
@@ -48,6 +59,9 @@ def check_database(settings: Settings) -> Iterator[Finding]:
         )
         return
     file = Path(tenant_file(path, settings.tenant))
+    if moved := _why_moved(str(file)):
+        yield Finding("store", "failed", moved)
+        return
     if not file.exists():
         # The folder of a database that the settings name is created with it.
         make = to_type(ADD) if given is None else to_make(given)
@@ -57,10 +71,37 @@ def check_database(settings: Settings) -> Iterator[Finding]:
         yield Finding("store", "failed", f"{file} is not a file; give one with --db")
         return
     try:
+        check_path(str(file))
+        check_log(str(file))
+    except StoreError as error:
+        yield Finding("store", "failed", str(error))
+        return
+    yield from _check_leftovers(file)
+    try:
         with closing(_read_only(file)) as db:
             yield from _contents(db, file, settings.embedder, given)
     except sqlite3.Error as error:
         yield Finding("store", "failed", f"{file} cannot be opened as a database: {error}")
+
+
+def _why_moved(path: str) -> str:
+    """Return where the store of a file was moved, or that it is being moved there; "" otherwise."""
+    from scrubjay.storage.sqlite.unfinished_move import refuse_unfinished
+
+    try:
+        refuse_unfinished(path)
+    except StoreError as error:
+        return str(error)
+    place = moved_to(path)
+    return "" if place is None else moved_away(path, place)
+
+
+def _check_leftovers(file: Path) -> Iterator[Finding]:
+    """Report what killed backups and restores have left in the folder of the database."""
+    for left in leftovers(str(file.parent)):
+        detail = f"{left} is the rest of a backup or restore that was interrupted"
+        fix = f"{'del' if os.name == 'nt' else 'rm'} {shlex.quote(left)}"
+        yield Finding("leftovers", "degraded", detail, fix)
 
 
 def check_tiers(settings: Settings) -> Iterator[Finding]:
@@ -73,12 +114,13 @@ def check_postgres(place: Callable[[], tuple[ServerAddress, str]]) -> Finding:
     """Check the schema of a Postgres database; nothing is created. `place` may raise for a bad URL."""
 
     def check() -> Finding:
-        from scrubjay.storage.postgres.existing import server_info
+        from scrubjay.storage.postgres.existing import check_not_moved, server_info
 
         address, schema = place()
         found = server_info(address, schema)
         versions = f"PostgreSQL {found.version}, pgvector {found.pgvector or 'not installed'}"
         if found.schema is None:
+            check_not_moved(address, schema)
             return Finding(
                 "store", "missing", f"{address.shown}: {versions}; nothing is stored yet"
             )
@@ -88,17 +130,38 @@ def check_postgres(place: Callable[[], tuple[ServerAddress, str]]) -> Finding:
 
 
 def check_replicas(settings: Settings) -> Iterator[Finding]:
-    """Check that Qdrant and FalkorDB answer, where the settings name them."""
+    """Check that Qdrant and FalkorDB answer, where the settings name them and they are in use."""
+    dropped = _dropped_places(settings)
     for name, url, kind in (
         ("vectors", settings.vectors, QDRANT),
         ("graph", settings.graph, FALKORDB),
     ):
         if url is not None:
-            yield _caught(f"{name} server", partial(_ping, name, url, kind))
+            yield _caught(f"{name} server", partial(_ping, name, url, kind, dropped.get(name)))
 
 
-def _ping(name: str, url: str, kind: ServerKind) -> Finding:
+def _dropped_places(settings: Settings) -> dict[str, str]:
+    """Return the addresses of replicas that were dropped from the file; other checks report a bad one."""
+    file = Path(tenant_file(settings.db, settings.tenant))
+    if is_server_url(settings.db) or not file.is_file():
+        return {}
+    try:
+        with closing(_read_only(file)) as db:
+            rows = db.execute("SELECT name, key FROM keys WHERE name LIKE 'dropped %'").fetchall()
+    except sqlite3.Error:
+        return {}
+    return {name.partition(" ")[2]: bytes(place).decode() for name, place in rows}
+
+
+def _dropped(name: str, place: str) -> Finding:
+    detail = f"{place} was dropped: it gets no changes, and the database searches in its place"
+    return Finding(f"{name} server", "degraded", detail, f"scrubjay reindex {name}")
+
+
+def _ping(name: str, url: str, kind: ServerKind, dropped: str | None) -> Finding:
     address = parse_server_url(url, kind, name)
+    if address.shown == dropped:
+        return _dropped(name, dropped)
     server: QdrantServer | FalkorServer
     if kind == QDRANT:
         from scrubjay.storage.qdrant.client import QdrantServer
@@ -116,7 +179,9 @@ def _ping(name: str, url: str, kind: ServerKind) -> Finding:
 def replica_findings(states: Sequence[ServerState]) -> Iterator[Finding]:
     for state in states:
         name = f"{state.tier} server"
-        if state.reason:
+        if state.dropped:
+            yield _dropped(state.tier, state.place)
+        elif state.reason:
             yield Finding(name, "failed", state.reason)
         elif state.behind:
             detail = f"{state.place} is {state.behind:,} changes behind"
@@ -177,7 +242,10 @@ def _why_unsearchable(path: str) -> str:
 
 
 def _read_only(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    # In a folder that cannot be written, SQLite cannot create a log to read with.
+    frozen = is_read_only(str(file)) and not has_log(str(file))
+    mode = "mode=ro&immutable=1" if frozen else "mode=ro"
+    return sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True)
 
 
 def _contents(
@@ -193,9 +261,13 @@ def _contents(
         yield Finding("store", "failed", detail, pip_install("--upgrade", "scrubjay"))
         return
     yield Finding("store", "ok", _described(file, schema))
-    yield _integrity(db, file)
+    integrity = _integrity(db, file)
+    yield integrity
+    if integrity.state == "ok" and schema == SCHEMA_VERSION:
+        yield _rows(file)
     yield _writable(file)
     yield _pending(db, model, given)
+    yield from _unread(db, given)
 
 
 def _described(file: Path, schema: object) -> str:
@@ -214,10 +286,29 @@ def _integrity(db: sqlite3.Connection, file: Path) -> Finding:
     return _damaged(file, result)
 
 
+def _rows(file: Path) -> Finding:
+    """Decode every memory and every vector."""
+    from scrubjay.ops.repair.verify import damaged_rows
+    from scrubjay.storage.sqlite.existing import ExistingDatabase
+
+    try:
+        with closing(ExistingDatabase(str(file))) as db:
+            found = damaged_rows(db)
+    except StoreError as error:
+        return Finding("rows", "failed", str(error))
+    if not found:
+        return Finding("rows", "ok", "every memory and every vector can be read")
+    named = "; ".join(
+        f"{problem.check}: {problem.count:,} {problem.detail}"
+        + (f" ({', '.join(problem.ids[:_MOST_NAMED])})" if problem.ids else "")
+        for problem in found
+    )
+    return Finding("rows", "failed", named, to_type("doctor --repair", str(file)))
+
+
 def _damaged(file: Path, error: str) -> Finding:
-    saved = shlex.quote(f"{file}.recovered")
-    rescue = f"sqlite3 {shlex.quote(str(file))} .recover | sqlite3 {saved}"
-    return Finding("integrity", "failed", f"{file} is damaged: {error.splitlines()[0]}", rescue)
+    fix = to_type("doctor --repair", str(file))
+    return Finding("integrity", "failed", f"{file} is damaged: {error.splitlines()[0]}", fix)
 
 
 def _writable(file: Path) -> Finding:
@@ -245,7 +336,21 @@ def _pending(db: sqlite3.Connection, model: str, given: str | None) -> Finding:
     from scrubjay.models.registry import CARDS
 
     card = CARDS.get(model.partition("/")[0])
-    is_here = card is None or is_cached(card)
-    fix = to_type("models pull", given) if is_here else to_fetch(given)
+    fix = to_embed(given, model_is_here=card is None or is_cached(card))
     detail = f"{'1 is' if count == 1 else f'{count:,} are'} pending: found by keyword only"
     return Finding("vectors", "degraded", detail, fix)
+
+
+def _unread(db: sqlite3.Connection, given: str | None) -> Iterator[Finding]:
+    try:
+        count = db.execute("SELECT count(*) FROM left_out WHERE state = 'failed'").fetchone()[0]
+    except sqlite3.OperationalError:  # an older schema, migrated when it is opened
+        return
+    yield from unread_files(count, given)
+
+
+def unread_files(count: int, db: str | None) -> Iterator[Finding]:
+    """Report the files that `ingest` could not read, if there are any."""
+    if count:
+        detail = f"{'1 file' if count == 1 else f'{count:,} files'} could not be read"
+        yield Finding(UNREAD, "degraded", detail, to_type("ls --coverage --state failed", db))

@@ -53,6 +53,11 @@ _FILE_KINDS = {
     "the structure of code": ("tree_sitter",),
     "--watch": ("watchfiles",),
 }
+# The extras that a command needs: their modules, and the command.
+_OPTIONAL = {
+    "mcp": (("mcp",), "scrubjay mcp"),
+    "server": (("mcp", "prometheus_client", "starlette", "uvicorn"), "scrubjay serve"),
+}
 _CONNECT_S = 2.0
 _EXAMPLE_GENERATOR = "http://localhost:11434/v1#qwen3:1.7b"
 
@@ -62,6 +67,7 @@ def check_packages() -> Iterator[Finding]:
     yield _sqlite()
     yield from (_package(*package) for package in _PACKAGES)
     yield _file_readers()
+    yield from (_optional(extra, *needs) for extra, needs in _OPTIONAL.items())
 
 
 def check_configuration(settings: Settings) -> Iterator[Finding]:
@@ -118,6 +124,14 @@ def _file_readers() -> Finding:
         return Finding("files", "ok", f"{', '.join(_FILE_KINDS)}: all packages are installed")
     fix = pip_install("scrubjay[files]")
     return Finding("files", "degraded", f"packages are missing for: {', '.join(lost)}", fix)
+
+
+def _optional(extra: str, modules: tuple[str, ...], command: str) -> Finding:
+    lost = [module for module in modules if not _is_there(module)]
+    if not lost:
+        return Finding(extra, "ok", f"`{command}`: all packages are installed")
+    detail = f"optional: `{command}` needs {', '.join(lost)}"
+    return Finding(extra, "missing", detail, pip_install(f"scrubjay[{extra}]"))
 
 
 def _is_there(module: str) -> bool:

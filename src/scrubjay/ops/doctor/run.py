@@ -9,13 +9,17 @@ from scrubjay.config import Settings, TierSetting, load
 from scrubjay.errors import InvalidInput
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor.database import (
+    UNREAD,
     check_database,
     check_postgres,
     check_replicas,
     check_tiers,
     replica_findings,
+    unread_files,
 )
+from scrubjay.ops.doctor.disk import check_disk
 from scrubjay.ops.doctor.installation import check_configuration, check_packages
+from scrubjay.ops.doctor.permissions import check_permissions
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.text.urls import is_server_url
 
@@ -29,8 +33,10 @@ def examine(settings: Settings) -> list[Finding]:
     return [
         *check_packages(),
         *check_database(settings),
+        *check_permissions(settings),
         *check_tiers(settings),
         *check_replicas(settings),
+        *check_disk(settings),
         *check_configuration(settings),
     ]
 
@@ -44,7 +50,12 @@ def examine_store(store: Store) -> list[Finding]:
         return [*_check_open(store, None), unreadable(error)]
     findings = [*_check_open(store, settings), *_check_documents(store, settings.db_given)]
     if store.tenant is None and store._context.permissions.user is None:
-        findings = [*check_packages(), *findings, *check_configuration(settings)]
+        disk, permissions = check_disk(settings), check_permissions(settings)
+        machine = (*permissions, *disk, *check_configuration(settings))
+        findings = [*check_packages(), *findings, *machine]
+    else:
+        # Damaged rows are named by the ids of their memories, which may be those of others.
+        findings = [one for one in findings if one.component != "rows"]
     if store.unembedded() is None:
         findings = [one for one in findings if not _needs_embedder(one)]
         detail = "the store was opened without an embedder: keyword search only"
@@ -62,6 +73,7 @@ def _check_documents(store: Store, db: str | None) -> Iterator[Finding]:
         files = "1 file has" if changed == 1 else f"{changed:,} files have"
         detail = f"{files} changed or disappeared since ingestion"
         yield Finding("documents", "degraded", detail, to_type("ingest", db))
+    yield from unread_files(store._context.folders.count_failed(), db)
 
 
 def _needs_embedder(finding: Finding) -> bool:
@@ -94,7 +106,8 @@ def _check_open(store: Store, settings: Settings | None) -> Iterator[Finding]:
         if isinstance(db, PostgresDatabase):
             yield check_postgres(lambda: (db.address, db.schema))
     elif settings is not None:
-        yield from check_database(settings)
+        # Files that could not be read are counted for the caller, below.
+        yield from (one for one in check_database(settings) if one.component != UNREAD)
     if settings is not None:
         yield from check_tiers(settings)
     yield from replica_findings(store.servers())
