@@ -117,7 +117,7 @@ class Served:
 
     def __init__(self, database: Path, env: Mapping[str, str]) -> None:
         self._popen = subprocess.Popen(
-            [*SCRUBJAY, "serve", "--port", "0", "--json", "--db", str(database)],
+            [*SCRUBJAY, "serve", "--no-auth", "--port", "0", "--json", "--db", str(database)],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=env,

@@ -19,6 +19,7 @@ from scrubjay.surfaces.http.auth import ApiKeyLookup
 from scrubjay.surfaces.http.logins import Logins
 from scrubjay.surfaces.http.metrics import Monitoring
 from scrubjay.surfaces.http.settings import ServerSettings
+from scrubjay.text.api_key_format import new_secret
 
 WAIT_MS = 15_000
 
@@ -33,6 +34,7 @@ class Site:
         self.embedder = HashingEmbedder(meanings={"automobil": "car"})
         self.store = self._open()
         self.port = 0
+        self.owner_key = new_secret()
         self.pages: list[tuple[Page, list[str]]] = []
         self._forgiven: list[str] = []
         self.start(forget=True)
@@ -48,8 +50,10 @@ class Site:
             self.logins = Logins()
         self._watch = Monitoring()
         self._stores = self._watch.open_stores(self._open)
-        find = ApiKeyLookup(self._stores, loopback=True)
-        context = ServerContext.create(self._stores, find, ServerSettings(), self._watch)
+        find = ApiKeyLookup(self._stores, loopback=True, owner_key=self.owner_key)
+        context = ServerContext.create(
+            self._stores, find, ServerSettings(), self._watch, owner_key=self.owner_key
+        )
         self._context = context._replace(logins=self.logins)
         socket = listen.bind("127.0.0.1", self.port)
         self.port = socket.getsockname()[1]
@@ -127,7 +131,7 @@ class Site:
 
     def _signed_in(self, token: str | None) -> Any:
         """What a browser keeps of a session: both halves."""
-        halves = self.logins.start(token)
+        halves = self.logins.start(token or self.owner_key)
         cookie = {"name": f"scrubjay-{self.port}", "value": halves.cookie, "domain": "127.0.0.1"}
         cookie |= {
             "path": "/",

@@ -13,6 +13,7 @@ import scrubjay
 from scrubjay import config
 from scrubjay.config import make_folder
 from scrubjay.errors import StoreError
+from scrubjay.runtime.closing import close_all
 from scrubjay.text.urls import is_server_url
 from scrubjay.types.key_scopes import SCOPES
 
@@ -115,8 +116,7 @@ class OpenStores:
             self._closed = True
             idle = [entry for entry in self._entries.values() if not entry.users]
             self._entries.clear()
-        for entry in idle:
-            entry.close()
+        close_all(entry.close for entry in idle)
 
     def _take(self, key: _StoreKey) -> _Entry:
         with self._lock:
@@ -141,8 +141,7 @@ class OpenStores:
                     break
                 if not other.users:
                     unused.append(self._entries.pop(other_key))
-        for other in unused:
-            other.close()
+        close_all(other.close for other in unused)
 
 
 class _Entry:

@@ -33,6 +33,19 @@ def test_standard_output_is_the_secret_and_nothing_else(shell, home):
     assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
 
 
+def test_the_first_key_says_that_requests_without_one_are_refused(shell):
+    """As does the first after `key open`; a second key changes nothing, and says nothing of it."""
+    says = "refuse requests without a key"
+    assert says in shell("key", "create", "ci").err
+    assert says not in shell("key", "create", "cd").err
+    shell("key", "revoke", "cd")
+    assert "accept only the owner's" in shell("key", "revoke", "ci").err
+    assert says not in shell("key", "create", "again").err
+    shell("key", "revoke", "again")
+    assert shell("key", "open").code == 0
+    assert says in shell("key", "create", "ci").err
+
+
 def test_a_tenant_says_whose_store_a_token_opens_and_where_it_is_kept_is_another_thing(
     shell, tmp_path
 ):

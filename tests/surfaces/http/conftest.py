@@ -150,8 +150,14 @@ class Process:
         told = json.loads(self.popen.stdout.readline())
         jsonschema.validate(told, SCHEMAS["serving"])
         assert told["pid"] == self.popen.pid
-        self.page = told["page"]
+        self.page, self.key_file = told["page"], told["key_file"]
         return Client(told["url"], token)
+
+    def owner(self) -> Client:
+        """Wait until it listens; the client sends the owner's key."""
+        client = self.client()
+        assert self.key_file is not None
+        return Client(client.url, Path(self.key_file).read_text("ascii").strip())
 
     def said(self) -> str:
         """What it wrote to standard error."""
@@ -201,15 +207,23 @@ def stores(db: Path) -> Iterator[OpenStores]:
 
 @pytest.fixture
 def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
-    """Start a server in a thread; `loopback=False` lets nobody in without a token."""
+    """Start a server in a thread, with `--no-auth`; `loopback=False` lets nobody in without a token.
+    With `owner_key` it requires that key, as a server does by default."""
     with ExitStack() as stack:
 
         def start(
-            *, loopback: bool = True, names: tuple[str, ...] = (), **settings: Any
+            *,
+            loopback: bool = True,
+            names: tuple[str, ...] = (),
+            owner_key: str | None = None,
+            **settings: Any,
         ) -> Client:
-            find = ApiKeyLookup(stores, loopback=loopback)
+            find = ApiKeyLookup(
+                stores, loopback=loopback, owner_key=owner_key, no_auth=owner_key is None
+            )
+            wanted = ServerSettings(**settings)
             context = ServerContext.create(
-                stores, find, ServerSettings(**settings), Monitoring(), names=names
+                stores, find, wanted, Monitoring(), names=names, owner_key=owner_key
             )
             return stack.enter_context(served(context))
 
@@ -220,7 +234,7 @@ def serve(stores: OpenStores) -> Iterator[Callable[..., Client]]:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One server for the tests of a file, which leave nothing behind; memory.example.org is its name."""
     stores = stores_at(tmp_path_factory.mktemp("shared") / "served.db")
-    find = ApiKeyLookup(stores, loopback=True)
+    find = ApiKeyLookup(stores, loopback=True, no_auth=True)
     names = ("memory.example.org",)
     with served(
         ServerContext.create(stores, find, ServerSettings(), Monitoring(), names=names)

@@ -37,7 +37,7 @@ def client(db, made):
         lambda who: scrubjay.open(db, embedder=False, tenant=who.tenant, user=who.user)
     )
     context = ServerContext.create(
-        stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), watch
+        stores, ApiKeyLookup(stores, loopback=True, no_auth=True), ServerSettings(), watch
     )
     with served(context) as one:
         yield one
@@ -108,7 +108,7 @@ def test_a_store_that_does_not_answer_keeps_nobody_out(db, made, monkeypatch):
     monkeypatch.setattr(scrubjay.Store, "hits", slow)
     stores = stores_at(db)
     context = ServerContext.create(
-        stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), Monitoring()
+        stores, ApiKeyLookup(stores, loopback=True, no_auth=True), ServerSettings(), Monitoring()
     )
     got: list[int] = []
     with served(context) as client:
@@ -140,7 +140,7 @@ def test_a_server_of_one_tenant_tells_of_that_tenant_alone(db, made):
     with scrubjay.open(db, embedder=False) as store:
         store.add("None of their business")
     stores, own = stores_at(db), Principal(tenant="acme")
-    find = ApiKeyLookup(stores, loopback=True, own=own)
+    find = ApiKeyLookup(stores, loopback=True, own=own, no_auth=True)
     with served(
         ServerContext.create(stores, find, ServerSettings(), Monitoring(), own=own)
     ) as client:

@@ -22,6 +22,7 @@ from scrubjay.surfaces.http import (
     request_input,
     settings,
 )
+from scrubjay.surfaces.owner_key import ensure_owner_key
 from scrubjay.surfaces.verbs import kinds
 
 PAGE = (Path(__file__).parents[3] / "docs" / "http.md").read_text("utf-8")
@@ -39,13 +40,16 @@ def part_of(answer, shown):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not here")
 def test_every_example_runs_and_answers_what_it_shows(serve):
-    """One after another, as somebody would try them."""
-    client = serve()
+    """One after another, as a reader would try them, with the header of the owner's key."""
+    owner = ensure_owner_key()
+    client = serve(owner_key=owner.secret)
     assert len(EXAMPLES) == 5
     for command, shown in EXAMPLES:
         words, shown = (
             one.replace("http://127.0.0.1:8765", client.url) for one in (command, shown)
         )
+        assert "-H @$HEADER " in words
+        words = words.replace("$HEADER", owner.header_path)
         done = subprocess.run(shlex.split(words), capture_output=True, check=True)
         answer = json.loads(done.stdout)
         expected = json.loads(shown or "{}")
@@ -59,7 +63,8 @@ def test_every_example_runs_and_answers_what_it_shows(serve):
     "line",
     [
         f"| body of a request | {settings.BODY_MB:g} MB |",
-        f"| {settings.KEY_RATE:g}; without keys no limit |",
+        f"| an answer of `/v1` | {settings.ANSWER_MB:g} MB, then 413 |",
+        f"| {settings.KEY_RATE:g}; of the owner and without keys no limit |",
         f"| wrong keys per second from one address | {auth.WRONG_PER_S:g} |",
         f"| {app.THREADS}; {app.MAX_QUEUED}, then 503 |",
         f"of one caller | {app.THREADS // 2}; {app.MAX_QUEUED // 2}, then 503 |",

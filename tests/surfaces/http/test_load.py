@@ -62,7 +62,7 @@ def begin(client):
 def context(stores):
     """ServerContext with MCP, in the threads of HTTP."""
     made = ServerContext.create(
-        stores, ApiKeyLookup(stores, loopback=True), ServerSettings(), Monitoring()
+        stores, ApiKeyLookup(stores, loopback=True, no_auth=True), ServerSettings(), Monitoring()
     )
     return made._replace(
         mcp=make_server(stores, principal_in, "default", threads_of(made.workers))
@@ -299,7 +299,7 @@ def _under_way(client):
 def test_a_call_of_an_agent_that_is_under_way_is_answered_before_the_end(process, db):
     """It is stored, so whoever asked must be told."""
     running = process()
-    client = running.client()
+    client = running.owner()
     assert client.post("/v1/add", {"text": "first"}).status == 200
     session = begin(client)
     answers = []

@@ -28,26 +28,30 @@ def texts_in(db):
         return {one.text for one in store.ls(limit=5000)}
 
 
-def request(text, extra=b""):
+def head_of(client):
+    return HEAD + f"Authorization: {client.headers['Authorization']}\r\n".encode()
+
+
+def request(client, text):
     body = json.dumps({"text": text}).encode()
-    return HEAD + extra + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    return head_of(client) + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
 def hang_up_while_sending(client):
     with socket.create_connection(client.address, WAIT_S) as opened:
-        opened.sendall(request("never complete")[:-5])
+        opened.sendall(request(client, "never complete")[:-5])
 
 
 def hang_up_before_the_answer(client, text):
     with socket.create_connection(client.address, WAIT_S) as opened:
-        opened.sendall(request(text))
+        opened.sendall(request(client, text))
         reset = b"\x01\x00\x00\x00\x00\x00\x00\x00"  # no good-bye: the connection is reset
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
 
 
 def test_200_requests_at_once_are_all_answered_and_kept(process, db):
     """Some may be told to come again; none is lost, also among clients that hang up."""
-    client = process().client()
+    client = process().owner()
     barrier = threading.Barrier(200, timeout=WAIT_S)
 
     def add(number):
@@ -109,7 +113,7 @@ def test_what_was_answered_is_stored_however_the_server_ends(process, db, how):
     if how is None:
         pytest.skip("Windows has no such signal")
     running = process()
-    load = Load(running.client())
+    load = Load(running.owner())
     for _ in range(30):
         assert load.begun.acquire(timeout=WAIT_S)
     running.popen.send_signal(how)
@@ -130,9 +134,9 @@ def test_what_was_answered_is_stored_however_the_server_ends(process, db, how):
 def test_told_twice_it_ends_at_once(process):
     """A request that never comes to its end holds up the first time, not the second."""
     running = process()
-    client = running.client()
+    client = running.owner()
     with socket.create_connection(client.address, WAIT_S) as opened:
-        opened.sendall(HEAD + b"Content-Length: 1000\r\n\r\n{")
+        opened.sendall(head_of(client) + b"Content-Length: 1000\r\n\r\n{")
         time.sleep(0.2)
         running.popen.send_signal(signal.SIGINT)
         while True:  # until it no longer listens
@@ -202,7 +206,7 @@ def test_without_any_token_a_tenant_that_is_typed_is_served(process, shell, db):
     shell("add", "Of nobody", "--db", str(db))
 
     running = process("--tenant", "acme")
-    client = running.client()
+    client = running.owner()
 
     found = client.get("/v1/ls").json["memories"]
     assert [one["text"] for one in found] == ["Of acme alone"]
@@ -211,6 +215,7 @@ def test_without_any_token_a_tenant_that_is_typed_is_served(process, shell, db):
     start, _, code = running.page.partition("=")
     assert start == f"{client.url}/#/signin?code"
     own = {"Origin": client.url}
+    client = Client(client.url)
     answer = client.ask("POST", "/session", {"code": code}, own)
     own |= {"Cookie": answer.headers["set-cookie"].partition(";")[0]}
     own |= {"X-Scrubjay-Page": answer.json["key"]}
@@ -235,7 +240,7 @@ def test_a_server_of_settings_is_theirs_alone_and_logs_no_secret(process, shell,
         monkeypatch.setenv(name, value)
     shell("add", "Of ann", "--db", str(db))
     shell("add", "Of ben", "--user", "ben", "--db", str(db))
-    running = process(env=env)
+    running = process("--no-auth", env=env)
     client = running.client()
     assert [one["text"] for one in client.get("/v1/ls").json["memories"]] == ["Of ann"]
 

@@ -58,9 +58,10 @@ def readout(page: Page) -> str:
 
 
 def ask(site: Site, path: str, given: object = None) -> str:
-    """Ask the server from beside the page."""
+    """Ask the server from beside the page, with the owner's key."""
     body = None if given is None else json.dumps(given).encode()
-    request = Request(site.url + path, body, {"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {site.owner_key}"}
+    request = Request(site.url + path, body, headers)
     with urlopen(request, timeout=60) as answer:
         return str(answer.read().decode())
 

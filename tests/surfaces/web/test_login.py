@@ -52,7 +52,7 @@ def test_the_link_signs_in_and_goes_on_to_where_one_wanted(site: Site):
     page.goto(f"{site.url}#/search?q=tea")
     expect(page).to_have_url(f"{site.url}#/signin")
     expect(page.get_by_text("scrubjay serve", exact=True)).to_be_visible()
-    command = f"curl -X POST {site.url}session/link"
+    command = f"scrubjay signin {site.url.rstrip('/')}"
     expect(page.get_by_text(command)).to_be_visible()
     expect(page.get_by_role("navigation")).to_be_hidden()
     assert page.get_by_label("API key").count() == 0

@@ -26,6 +26,12 @@ from scrubjay.types.key_scopes import READ
 if TYPE_CHECKING:
     from scrubjay.sharing.api_keys import Access, Token
 
+# The first key of a store, and the first after `key open`, change what its servers accept.
+_NOW_REQUIRED = (
+    "from now on servers of this store refuse requests without a key, also with --no-auth and on a"
+    " Unix socket, and the web UI asks for a key; the owner's key stays valid"
+)
+
 
 def key(args: Namespace, screen: Screen) -> int:
     if args.action == "open" and (args.tenant or args.user):
@@ -36,6 +42,7 @@ def key(args: Namespace, screen: Screen) -> int:
 
 
 def _create(keys: Access, args: Namespace, screen: Screen) -> int:
+    was_required = keys.asks()
     made = keys.create(
         args.name,
         scopes=args.scopes or (READ,),
@@ -57,6 +64,8 @@ def _create(keys: Access, args: Namespace, screen: Screen) -> int:
     text = ", ".join(f"{name} {value}" for name, value in about if value)
     err(f"scrubjay: created the API key {one_line(its.name)}: {text}")
     err("scrubjay: it is shown this once; send it as `Authorization: Bearer …`")
+    if not was_required:
+        err(f"scrubjay: {_NOW_REQUIRED}")
     return 0
 
 
@@ -87,7 +96,7 @@ def _revoke(keys: Access, args: Namespace, screen: Screen) -> int:
 def _still_required(args: Namespace) -> str:
     create, open_ = to_type("key create NAME", args.db), to_type("key open", args.db)
     return (
-        f"servers still require an API key, so every caller is rejected. To create one: {create}. To"
+        f"servers still require a key and accept only the owner's. To create one: {create}. To"
         f" allow callers on this machine without a key: {open_}"
     )
 

@@ -41,7 +41,8 @@ AUTH_THREADS, _AUTH_MAX_QUEUED = 4, 1000
 class ServerContext(NamedTuple):
     """The parts that the app uses.
     `own` is the caller without an API key, whose store is the server's own. `names` are Host names
-    that are accepted besides loopback. Without `mcp`, `/mcp` does not exist."""
+    that are accepted besides loopback. Links sign in with `owner_key`. Without `mcp`, `/mcp` does not
+    exist."""
 
     stores: OpenStores
     find_caller: FindCaller
@@ -52,7 +53,11 @@ class ServerContext(NamedTuple):
     logins: Logins
     own: Principal = UNRESTRICTED
     names: tuple[str, ...] = ()
+    owner_key: str | None = None
     mcp: Server[Any] | None = None
+
+    def __repr__(self) -> str:
+        return "ServerContext()"
 
     @classmethod
     def create(
@@ -64,20 +69,25 @@ class ServerContext(NamedTuple):
         *,
         own: Principal = UNRESTRICTED,
         names: tuple[str, ...] = (),
+        owner_key: str | None = None,
     ) -> ServerContext:
         """Return a context with new threads: many for the stores, a few for authentication."""
         workers = Workers(THREADS, MAX_QUEUED, "asking", THREADS // 2)
         auth_workers = Workers(AUTH_THREADS, _AUTH_MAX_QUEUED, "auth")
         parts = (stores, find_caller, settings, monitoring, workers, auth_workers, Logins())
-        return cls(*parts, own, names)
+        return cls(*parts, own, names, owner_key)
 
 
 def make_app(server: ServerContext) -> Starlette:
     max_bytes = int(server.settings.max_body_mb * 1e6)
+    max_answer_bytes = int(server.settings.max_answer_mb * 1e6)
     stores, workers, own = server.stores, server.workers, server.own
-    authenticator = Authenticator(server.find_caller, server.auth_workers, server.logins)
+    authenticator = Authenticator(
+        server.find_caller, server.auth_workers, server.logins, server.owner_key
+    )
     login = LoginEndpoints(authenticator, server.logins, stores, workers)
     monitoring = MonitoringEndpoints(server.monitoring, stores, workers, server.auth_workers, own)
+    verbs = VerbEndpoint(stores, workers, max_bytes, max_answer_bytes)
     routes = [
         _route("/", _index),
         _route("/ui/{path:path}", web_ui_file, route_name="/ui/{name}"),
@@ -88,7 +98,7 @@ def make_app(server: ServerContext) -> Starlette:
         _route("/metrics", monitoring.metrics),
         _route("/v1/openapi.json", _openapi),
         _route("/v1/figures", monitoring.figures),
-        Route("/v1/{verb}", _AnyMethod(VerbEndpoint(stores, workers, max_bytes).answer)),
+        Route("/v1/{verb}", _AnyMethod(verbs.answer)),
     ]
     mcp: McpEndpoint | None = None
     if server.mcp is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -28,40 +29,61 @@ _MAX_CACHED = 1000
 _BURST_S = 2.0  # this many seconds' worth of requests may come at once
 _MAX_CALLERS = 10_000  # the rate limiter forgets the caller that it has not seen for longest
 _CHALLENGE = 'Bearer realm="scrubjay"'
+_OWNER_HINT = (
+    "the owner of the server has one in a file, and scrubjay serve printed the command that reads it;"
+    " scrubjay key create NAME makes others"
+)
 
 FindCaller = Callable[[str | None], Principal | None]
 """Return the caller with this secret, or without one (None); None where access is refused."""
 
 
 class ApiKeyLookup:
-    """Finds callers by the API keys in the database that is served. `own` is the caller without a
-    key: only on loopback, and only while the database requires no key. If `own` has a tenant, the
+    """Finds callers by the owner's key and by the API keys in the database that is served.
+    `own` is the owner. A caller without a key is `own`, too, but only on loopback, and only with
+    `no_auth` or after `key open`, until the database requires a key. If `own` has a tenant, the
     server belongs to that tenant and refuses the keys of others."""
 
     def __init__(
-        self, stores: OpenStores, *, loopback: bool, own: Principal = UNRESTRICTED
+        self,
+        stores: OpenStores,
+        *,
+        loopback: bool,
+        own: Principal = UNRESTRICTED,
+        owner_key: str | None = None,
+        no_auth: bool = False,
     ) -> None:
         self._stores = stores
         self._loopback = loopback
         self._own = own
+        self._owner_hash = b"" if owner_key is None else _cache_key(owner_key)
+        self._no_auth = no_auth
         self._required = False
 
     def __call__(self, secret: str | None) -> Principal | None:
         if secret is None:
             return self._own if self._loopback and not self.requires_key() else None
+        if hmac.compare_digest(self._owner_hash, _cache_key(secret)):
+            return self._own
         with self._stores.lend(UNRESTRICTED) as store:
             key = store.api_keys.find(secret)
         return principal_of(key) if key is not None and self._is_ours(key) else None
 
     def requires_key(self) -> bool:
-        """True where requests need an API key.
+        """True where requests need a key.
         Stays true for this server unless the database says otherwise: deleting the file, or
         putting an empty one in its place, must not open the server."""
         with self._stores.lend(UNRESTRICTED) as store:
             required = store.api_keys.asks()
-        if required is not None:
-            self._required = required
-        return self._required
+        if required is None:
+            return self._required or not self._no_auth
+        self._required = required
+        return required
+
+    def asks_for_api_keys(self) -> bool:
+        """True where the database has API keys, or had one: then users sign in with those."""
+        with self._stores.lend(UNRESTRICTED) as store:
+            return self._required or bool(store.api_keys.asks())
 
     def has_key(self) -> bool:
         with self._stores.lend(UNRESTRICTED) as store:
@@ -120,9 +142,13 @@ class RateLimiter:
 
 
 class Authenticator:
-    """Finds the caller of a request, and limits the rate of wrong keys."""
+    """Finds the caller of a request, and limits the rate of wrong keys.
+    A link signs a browser in with `owner_key`, or without a key where there is none."""
 
-    def __init__(self, find: FindCaller, workers: Workers, logins: Logins) -> None:
+    def __init__(
+        self, find: FindCaller, workers: Workers, logins: Logins, owner_key: str | None = None
+    ) -> None:
+        self.owner_key = owner_key
         self._find = find
         self._workers = workers
         self._logins = logins
@@ -138,13 +164,14 @@ class Authenticator:
             return caller
         caller = await self.find(None)
         if caller is None:
+            own = "" if self.owner_key is None else f"; {_OWNER_HINT}"
             raise _unauthorized(
-                "this server requires an API key: send Authorization: Bearer API_KEY"
+                f"this server requires an API key: send Authorization: Bearer API_KEY{own}"
             )
         if is_from_browser(scope):
             # Programs on this machine need no key. Every web site open in a browser there is another matter.
             raise _unauthorized(
-                f"a browser has to be signed in or to send an API key; {_login_hint(scope)}"
+                f"a browser has to be signed in or to send an API key; {login_hint(scope)}"
             )
         return caller
 
@@ -170,8 +197,8 @@ class Authenticator:
             return None
         login = self._logins.find(cookies, key)
         if login is None:
-            is_open = await self.find(None) is not None
-            hint = _login_hint(scope) if is_open else "sign in with an API key"
+            has_links = await self.find(self.owner_key) is not None
+            hint = login_hint(scope) if has_links else "sign in with an API key"
             raise _unauthorized(
                 "you are no longer signed in: the server was restarted, or you were inactive for too"
                 f" long; {hint}"
@@ -229,8 +256,8 @@ class AuthMiddleware:
         await self._app(scope, receive, send)
 
 
-def _login_hint(scope: Scope) -> str:
-    command = f"curl -X POST {origin_of(scope)}/session/link"
+def login_hint(scope: Scope) -> str:
+    command = f"scrubjay signin {origin_of(scope)}"
     return f"open the link that scrubjay serve printed, or get a new one: {command}"
 
 

@@ -39,7 +39,7 @@ MAX_CONNECTIONS = 1000
 _UNSENT_BYTES = 128 * 1024  # in the system's buffer: we cannot see how much a client has read
 _WANTED_DESCRIPTORS = 8192  # macOS allows any number here, and enforces a lower one later
 _KEEP_ALIVE_S = 15
-_BACKLOG = 2048
+BACKLOG = 2048
 # asyncio accepts as many connections at once as its backlog. Where the process can open no more files, each
 # attempt fails: with 2,048 of them that was two thousand log lines a second.
 _ACCEPT_BATCH = 16
@@ -67,7 +67,7 @@ def bind(host: str, port: int) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)  # type: ignore[attr-defined,unused-ignore]
         listening.bind(address)
         # Linux reports only here that another server listens on the port.
-        listening.listen(_BACKLOG)
+        listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
         raise Unavailable(
@@ -260,7 +260,7 @@ class HttpServer(uvicorn.Server):
         if self.started:
             asyncio.get_running_loop().set_exception_handler(self._log_uncaught)
             for listening in sockets or ():  # asyncio has set the backlog to _ACCEPT_BATCH
-                listening.listen(_BACKLOG)
+                listening.listen(BACKLOG)
             self._on_listening()
 
     @property

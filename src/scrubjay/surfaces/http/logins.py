@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from scrubjay._version import __version__
-from scrubjay.surfaces.callers import OpenStores, Principal
+from scrubjay.surfaces.callers import UNRESTRICTED, OpenStores, Principal
 from scrubjay.surfaces.http.problems import Problem
 from scrubjay.surfaces.http.request_input import check_json_type, parse_object, read_body
 from scrubjay.surfaces.http.workers import Workers
@@ -61,7 +61,7 @@ class LoginSecrets(NamedTuple):
 
 
 class Login(NamedTuple):
-    """One login. `secret` is the API key it was started with, None if by a link."""
+    """One login. `secret` is the key it was started with, None if by the link of a server without one."""
 
     id: bytes
     secret: str | None
@@ -220,8 +220,20 @@ class LoginEndpoints(NamedTuple):
             "user": who.user,
             "store": database,
             "version": __version__,
-            "asks_for_token": await self.authenticator.find(None) is None,
+            "asks_for_token": await self._asks_for_api_key(),
         }
+
+    async def _asks_for_api_key(self) -> bool:
+        """True where users sign in with API keys, False where a link of the owner does."""
+        if await self.authenticator.find(None) is not None:
+            return False
+        if self.authenticator.owner_key is None:
+            return True
+        return await self.workers.do(self._has_api_keys)
+
+    def _has_api_keys(self) -> bool:
+        with self.stores.lend(UNRESTRICTED) as store:
+            return bool(store.api_keys.asks())
 
     async def _sign_in(self, request: Request) -> Response:
         check_json_type(request)
@@ -229,7 +241,7 @@ class LoginEndpoints(NamedTuple):
         match given:
             case {"code": str(code)} if len(given) == 1:
                 await self._check_code(request, code)
-                new = self.logins.start(None)
+                new = self.logins.start(self.authenticator.owner_key)
             case {"token": str(secret)} if len(given) == 1:
                 await self.authenticator.by_key(secret.strip(), request.scope)
                 new = self.logins.start(secret.strip())
@@ -240,14 +252,14 @@ class LoginEndpoints(NamedTuple):
 
     async def _check_code(self, request: Request, code: str) -> None:
         # Before the code is used: a database that fails must not use it up.
-        is_open = await self.authenticator.find(None) is not None
+        has_links = await self.authenticator.find(self.authenticator.owner_key) is not None
         if not self.logins.use_link_code(code):
             raise self.authenticator.wrong_secret(
                 request.scope,
                 f"this link was used before or is older than {LINK_S / 60:g} minutes; restart the"
-                f" server, or get another: curl -X POST {origin_of(request.scope)}/session/link",
+                f" server, or get another: scrubjay signin {origin_of(request.scope)}",
             )
-        if not is_open:
+        if not has_links:
             raise self.authenticator.wrong_secret(
                 request.scope, "this server requires an API key now; sign in with one"
             )
@@ -263,11 +275,12 @@ class LoginEndpoints(NamedTuple):
         return urlsplit(place).path.strip("/") if is_server_url(place) else os.path.basename(place)
 
     async def link(self, request: Request) -> Response:
-        """Return another one-time login link, for an admin."""
+        """Return another one-time login link, for the owner."""
         caller: Principal = request.state.principal
         if not caller.may(ADMIN):
             raise Problem("not-allowed", f"a login link grants full access; it needs {ADMIN}")
-        if await self.authenticator.find(None) is None:
+        # A link signs in as the owner, whom an API key of a tenant or a user must not become.
+        if caller.name or await self.authenticator.find(self.authenticator.owner_key) is None:
             detail = "this server requires an API key; open the web UI and sign in with one"
             raise Problem("invalid", detail)
         page = web_ui_url(origin_of(request.scope), self.logins.new_link_code())

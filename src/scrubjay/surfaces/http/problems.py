@@ -30,6 +30,7 @@ PROBLEM_TYPES = {
     "method": ProblemType(405, "Method not allowed"),
     "too-slow": ProblemType(408, "The request did not arrive in time"),
     "too-large": ProblemType(413, "The request is too large"),
+    "large-answer": ProblemType(413, "The answer is too large"),
     "too-long": ProblemType(414, "The URL is too long"),
     "not-json": ProblemType(415, "The body must be JSON"),
     "wrong-host": ProblemType(421, "Unknown host name"),
@@ -86,9 +87,10 @@ def retry_after(seconds: float = RETRY_S) -> dict[str, str]:
 
 def problem_of(error: ScrubjayError, *, is_admin: bool) -> Problem:
     """Return the problem for one of our errors; only an admin sees paths and addresses in it."""
+    message = error_message(error, is_admin=is_admin)
     if isinstance(error, InvalidInput):
-        return Problem("invalid", str(error))
+        return Problem("invalid", message)
     if isinstance(error, NotFound):
         hint = "; /v1/ls lists the ids" if error.of == "memory" else ""
-        return Problem("not-found", f"{error}{hint}")
-    return Problem("unavailable", error_message(error, is_admin=is_admin), retry_after())
+        return Problem("not-found", f"{message}{hint}")
+    return Problem("unavailable", message, retry_after())

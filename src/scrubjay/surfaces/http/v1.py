@@ -30,6 +30,7 @@ class VerbEndpoint(NamedTuple):
     stores: OpenStores
     workers: Workers
     max_bytes: int
+    max_answer_bytes: int
 
     async def answer(self, request: Request) -> Response:
         verb = _verb_named(request.path_params["verb"])
@@ -47,8 +48,8 @@ class VerbEndpoint(NamedTuple):
         body = await self._read_body(request, verb)
         query = request_input.query_parameters(request.scope["query_string"], verb)
         given = request_input.merge_parameters(body, query)
-        text = await self.workers.do(lambda: self._call(caller, verb, given), caller)
-        return Response(text, media_type=JSON_TYPE)
+        answer = await self.workers.do(lambda: self._call(caller, verb, given), caller)
+        return Response(answer, media_type=JSON_TYPE)
 
     async def _read_body(self, request: Request, verb: Verb) -> dict[str, object]:
         may_be_missing = verb.scope == READ and request_input.has_no_body(request)
@@ -60,10 +61,34 @@ class VerbEndpoint(NamedTuple):
             raise Problem("malformed", f"a {request.method} request has no body; use POST")
         return request_input.parse_object(body)
 
-    def _call(self, caller: Principal, verb: Verb, given: dict[str, object]) -> str:
+    def _call(self, caller: Principal, verb: Verb, given: dict[str, object]) -> bytes:
         with self.stores.lend(caller) as store:
             answer = ask(store, verb, given)
-        return line(redact(answer, verb.answer, is_admin=caller.may(ADMIN)))
+            answer = redact(answer, verb.answer, is_admin=caller.may(ADMIN), store=store)
+        body = line(answer).encode()
+        if len(body) > self.max_answer_bytes:
+            raise _too_large(verb, len(body), self.max_answer_bytes)
+        return body
+
+
+def _too_large(verb: Verb, size: int, max_bytes: int) -> Problem:
+    """Return the problem of an answer over the limit, with how to ask for less."""
+    names = {param.name for param in verb.params}
+    if verb.scope != READ:
+        how = "the call was carried out, but its answer is not sent; read the result in parts"
+    elif {"limit", "offset"} <= names:
+        how = "read it in pages: a smaller limit, then offset for the next page"
+    elif "limit" in names:
+        how = "use a smaller limit, or more filters"
+    elif "ids" in names:
+        how = "ask for fewer ids at once"
+    else:
+        how = "ask for less"
+    return Problem(
+        "large-answer",
+        f"the answer has {size / 1e6:.1f} MB, and at most {max_bytes / 1e6:g} MB are sent; {how}. The"
+        " server's --max-answer-mb changes the limit",
+    )
 
 
 def _verb_named(name: str) -> Verb:

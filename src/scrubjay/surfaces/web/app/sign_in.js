@@ -72,7 +72,7 @@ function linkForm() {
     ),
     form("Link, or its code", box, parseInput),
     h("p", {}, "To get a new link, run on the machine of the server:"),
-    commandBlock(`curl -X POST ${location.origin}/session/link`),
+    commandBlock(`scrubjay signin ${location.origin}`),
   ];
 }
 

@@ -131,6 +131,10 @@ function tierEntry(tier) {
 }
 
 function replicaEntry(replica) {
+  if (replica.dropped) {
+    const refill = `To fill it again, run: scrubjay reindex ${replica.tier}`;
+    return placeEntry(replica.tier, state("degraded", "dropped"), "not in use", replica.place, refill);
+  }
   const behind = replica.behind ? `${plural(replica.behind, "change", "changes")} behind` : "up to date";
   const how = replica.behind ? state("degraded", "behind") : state("ok");
   return placeEntry(
