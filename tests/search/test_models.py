@@ -22,6 +22,7 @@ from places import DATA
 
 import scrubjay
 from scrubjay import InvalidInput, Unavailable
+from scrubjay.runtime.command_hints import pending_vectors
 from scrubjay.storage.sqlite import connection as sqlite
 
 SAYS = '{"lexical": ["harbour boat"], "semantic": ["where ships lie"], "hyde": "Ships lie here."}'
@@ -778,7 +779,7 @@ class TestLateInteraction:
             (8, None),
             (
                 9,
-                "9 of 12 passages have no token vectors yet; to create them, run: scrubjay models pull",
+                f"9 of 12 passages have no token vectors yet; {pending_vectors()}",
             ),
         ],
     )

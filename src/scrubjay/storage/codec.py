@@ -5,7 +5,17 @@ No other module may write any of the three without it, so that an encrypted stor
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
 _ESCAPE = "\x1a"  # SUBSTITUTE, which texts do not contain in practice
+
+# What decoding raises for JSON, UTF-8, times and numbers that are damaged, or of another type.
+UNREADABLE = (ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 
 
 class Codec:
@@ -45,3 +55,25 @@ class EscapeNul(Codec):
         if _ESCAPE not in text:
             return text
         return text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}1", _ESCAPE)
+
+
+class DamagedValue(ValueError):
+    """A stored value is not of the type that its column has."""
+
+
+def readable(read: Callable[[R], T], rows: Iterable[R]) -> Iterator[T]:
+    """Yield what can be read of each row."""
+    for row in rows:
+        try:
+            value = read(row)
+        except UNREADABLE:
+            continue
+        yield value
+
+
+def topics_in(stored: str) -> list[str]:
+    """Return the topics of a memory; a damaged list raises an error."""
+    topics = json.loads(stored)
+    if type(topics) is not list or not all(type(topic) is str for topic in topics):
+        raise DamagedValue("topics are not a list of texts")
+    return topics

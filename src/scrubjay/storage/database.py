@@ -51,6 +51,13 @@ class Connection(Protocol):
 # Stores a number under a key of `meta`.
 NOTE = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
+# Keys of `meta`: deleted text that is still to be erased from the files, and from the keyword index.
+PURGE, PURGE_WORDS = "purge", "purge_words"
+
+
+# Ends the name of a copy that is filled to become the store of the name before it.
+FILLING = ".filling"
+
 
 class Clause(NamedTuple):
     """A part of a statement, with its arguments."""
@@ -90,6 +97,8 @@ class Database(ABC):
 
     def __init__(self, codec: Codec, wait_s: float, short_turn_chars: int) -> None:
         self.codec = codec
+        # Ids of memories that could not be read, with the reason.
+        self.damaged: dict[str, str] = {}
         self.wait_s = wait_s
         self.short_turn_chars = short_turn_chars
         self.on_commit: Callable[[], None] = lambda: None
@@ -161,8 +170,12 @@ class Database(ABC):
     def check_same(self) -> None:  # noqa: B027
         """Raise an error if the store was deleted or replaced since it was opened."""
 
-    def purge_log(self) -> None:  # noqa: B027
-        """Erase deleted data from the write-ahead log."""
+    def mark_deleted(self, *, words: bool) -> None:  # noqa: B027
+        """Record in the write under way that text was deleted, and is to be erased from the files;
+        `words` if the keyword index still has it."""
+
+    def purge(self) -> None:  # noqa: B027
+        """Erase deleted text from the files, now if that is possible, else as soon as it is."""
 
     @abstractmethod
     def ping(self) -> None:
@@ -180,7 +193,7 @@ class Database(ABC):
                 f"{self.path} was opened before this process was forked; open it again here"
             )
 
-    def _refuse_newer(self, found: int) -> None:
+    def refuse_newer(self, found: int) -> None:
         if found > SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scrubjay import InvalidInput
 from scrubjay.search.pipeline import Kit, Run
-from scrubjay.search.stages.present import at_least, check_files, passages, pool, top
+from scrubjay.search.stages.present import _line, at_least, check_files, passages, pool, top
 from scrubjay.types import Candidate, Chunk, Memory, Query, Scope
 
 
@@ -194,3 +194,11 @@ class TestCheckFiles:
 
         few = memory.search("kettle", mode="keyword", overrides={"check_files.most": 1})
         assert (few.counts["checked_files"], few.counts["changed_files"]) == (1, 0)
+
+
+def test_a_message_without_a_role_is_shown_without_a_speaker():
+    """An unknown speaker has no name."""
+    said = Memory(id="a", text="We met\nhere")
+
+    assert _line(said, 80) == "We met here"
+    assert _line(said._replace(role="user"), 80) == "user: We met here"

@@ -78,13 +78,16 @@ def load(run: Run) -> Run:
     records = run.kit.records
     if records is None:
         return run
-    memories = records.get([candidate.id for candidate in run.pool], run.query.shown)
+    asked = [candidate.id for candidate in run.pool]
+    memories = records.get(asked, run.query.shown)
     chunks = best_chunks(records, run.pool)
-    return run.holding(
+    run = run.holding(
         candidate._replace(memory=memories[candidate.id], chunk=chunks.get(candidate.id))
         for candidate in run.pool
         if candidate.id in memories
     )
+    lost = [id_ for id_ in dict.fromkeys(asked) if id_ not in memories and records.is_damaged(id_)]
+    return run.noting(warning=records.damage_note(lost)) if lost else run
 
 
 def best_chunks(records: SqlRecords, pool: Iterable[Candidate]) -> dict[str, Chunk]:
@@ -98,7 +101,8 @@ def best_chunks(records: SqlRecords, pool: Iterable[Candidate]) -> dict[str, Chu
 def around(run: Run, *, turns: int = 1) -> Run:
     """Add to each short message the `turns` messages before and after it: they give it a meaning.
 
-    They become its context, a line each, as `role: text`; the line “…” stands for the message itself.
+    They become its context, a line each, as `role: text`, or the text alone where the role is unknown;
+    the line “…” stands for the message itself.
     """
     records = run.kit.records
     messages = [one.memory for one in run.pool if one.memory and one.memory.type == "message"]
@@ -127,7 +131,8 @@ def _line(turn: Memory, most_chars: int) -> str:
     """Return a message as one line, no longer than what is embedded of it with its neighbour."""
     text = " ".join(turn.text.split())
     shown = preview(text, most_chars)
-    return f"{turn.role or 'somebody'}: {shown}{'' if shown == text else ' …'}"
+    speaker = f"{turn.role}: " if turn.role else ""
+    return f"{speaker}{shown}{'' if shown == text else ' …'}"
 
 
 @stage

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
+from scrubjay.runtime.command_hints import pending_vectors
 from scrubjay.search.pipeline import Run, explained_by, limits, stage, summed
 from scrubjay.search.stages.present import best_chunks, wordiest
 from scrubjay.text.analysis import valid_unicode
@@ -52,8 +53,7 @@ def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
     missing = [place for place in places if place not in stored]
     if len(missing) > _MADE_AT_ONCE:
         raise Unavailable(
-            f"{len(missing)} of {len(places)} passages have no token vectors yet;"
-            " to create them, run: scrubjay models pull"
+            f"{len(missing)} of {len(places)} passages have no token vectors yet; {pending_vectors()}"
         )
     if missing:
         stored = {**stored, **_made(run, embedder, missing)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.config import BUILT_IN_TIERS
 from scrubjay.errors import InvalidInput, StoreError
-from scrubjay.runtime.command_hints import to_type
+from scrubjay.runtime.command_hints import pending_vectors
 from scrubjay.search.pipeline import (
     Run,
     Stage,
@@ -288,8 +288,6 @@ def _noted(visit: _Visit) -> Step:
             waiting = 0
         if waiting:
             passages = "1 passage has" if waiting == 1 else f"{waiting} passages have"
-            make = to_type("models pull", visit.tier.path or None)
-            notes["warning"] = (
-                f"{passages} no vector of {kit.embedder.name}; to create them: {make}"
-            )
+            how = pending_vectors(visit.tier.path or None)
+            notes["warning"] = f"{passages} no vector of {kit.embedder.name}; {how}"
     return _step(visit)._replace(notes=notes)

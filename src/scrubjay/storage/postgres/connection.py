@@ -180,14 +180,14 @@ class PostgresDatabase(Database):
         found = self.login.schema_version(session)
         if found == SCHEMA_VERSION:
             return
-        self._refuse_newer(found)
+        self.refuse_newer(found)
+        if not found:
+            self._finish_move(session)
         with session.connection.transaction():
             self.lock(session, self.schema, self.wait_s)
             found = self.login.schema_version(session)  # another process may have been faster
-            if (place := self.login.moved_to(session)) is not None:
-                # An empty store in its place would be taken for it.
-                raise StoreError(f"the memories of {self.path} were moved to {place}; open that")
             if not found:
+                self._refuse_moved(session)
                 session.connection.execute(
                     cast("Any", f'CREATE SCHEMA IF NOT EXISTS "{self.schema}"')
                 )
@@ -199,6 +199,29 @@ class PostgresDatabase(Database):
                 "INSERT INTO meta (key, value) VALUES (?, 0) ON CONFLICT (key) DO NOTHING",
                 (_COMMITS,),
             )
+
+    def _finish_move(self, session: Session) -> None:
+        """Put a copy in place that lacks only this: the process that moved it was killed."""
+        from scrubjay.storage.postgres.unfinished_move import finish_move
+
+        finish_move(
+            session,
+            self.schema,
+            self.path,
+            lambda at, schema: self.lock(at, schema, self.wait_s),
+        )
+
+    def _refuse_moved(self, session: Session) -> None:
+        """Refuse to create a store where one was moved away, or is moved to: it would be taken for it."""
+        from scrubjay.storage.postgres.unfinished_move import refuse_unfinished
+        from scrubjay.storage.sqlite.location import moved_away
+        from scrubjay.storage.sqlite.unfinished_move import finish_move
+
+        note = self.login.move_note(session)
+        refuse_unfinished(session, self.schema, self.path, moved=note is not None)
+        if note is not None:
+            finish_move(note.place, note.mark)
+            raise StoreError(moved_away(self.path, note.place))
 
     def lock(self, session: Session, schema: str, wait_s: float) -> None:
         session.execute("SELECT set_config('lock_timeout', ?, TRUE)", (f"{int(wait_s * 1000)}ms",))

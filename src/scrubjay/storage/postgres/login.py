@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from scrubjay.errors import InvalidInput, MissingExtra, ScrubjayError, StoreError
 from scrubjay.storage.postgres.session import Session
+from scrubjay.storage.sqlite.location import MoveNote
 from scrubjay.text.urls import ServerAddress
 
 if TYPE_CHECKING:
@@ -106,10 +107,11 @@ class Login:
         row = session.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
         return int(row[0]) if row else 0
 
-    def moved_to(self, session: Session) -> str | None:
+    def move_note(self, session: Session) -> MoveNote | None:
         note = f'"{self.schema}".moved'
         (exists,) = session.execute("SELECT to_regclass(?) IS NOT NULL", (note,)).fetchone()
-        return session.execute(f"SELECT place FROM {note}").fetchone()[0] if exists else None
+        # Earlier versions stored no mark.
+        return MoveNote(*session.execute(f"SELECT * FROM {note}").fetchone()) if exists else None
 
     @contextmanager
     def errors(self, wait_s: float = WAIT_S) -> Iterator[None]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.postgres.session import Session
+from scrubjay.storage.sql.readable import vector_or_zeros
 from scrubjay.storage.sql.scope import where
 from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, with_ties
 from scrubjay.types import Row
@@ -191,12 +192,11 @@ class PostgresVector(SqlVectors):
                 self._copy(db, "NOT EXISTS (SELECT 1 FROM embeddings WHERE vector = v.n)")
 
     def _copy(self, db: Session, which: str) -> None:
-        import numpy as np
-
-        unseal = self._postgres.codec.unseal_vector
+        codec = self._postgres.codec
         after = 0
         while batch := db.execute(
-            "SELECT v.n, v.model, c.memory, v.vector FROM vectors AS v"
+            "SELECT v.n, v.model, c.memory, v.vector, m.dims FROM vectors AS v"
+            " JOIN models AS m ON m.n = v.model"
             f" JOIN chunks AS c ON c.n = v.chunk WHERE v.n > ? AND {which} ORDER BY v.n LIMIT ?",
             (after, _BATCH),
         ).fetchall():
@@ -204,8 +204,8 @@ class PostgresVector(SqlVectors):
             db.executemany(
                 "INSERT INTO embeddings (vector, model, memory, v) VALUES (?, ?, ?, ?::vector)",
                 [
-                    (n, model, memory, _vector_text(np.frombuffer(unseal(stored), "<f4")))
-                    for n, model, memory, stored in batch
+                    (n, model, memory, _vector_text(vector_or_zeros(codec, stored, dims)))
+                    for n, model, memory, stored, dims in batch
                 ],
             )
             if len(batch) < _BATCH:

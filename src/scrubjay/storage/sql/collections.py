@@ -60,14 +60,19 @@ class SqlCollections(SqlTable):
         rows = self._rows(
             "SELECT namespace, name FROM collections WHERE {namespaces} ORDER BY name", (scope,)
         )
-        return {name: SharedCollection(namespace, name) for namespace, name in rows}
+        return {
+            name: SharedCollection(namespace, name)
+            for namespace, name in rows
+            if type(name) is str
+        }
 
     def members(self, collection: SharedCollection) -> dict[str, str]:
         """Return the role of each member, owners first, then by name."""
         rows = self._rows(
             "SELECT person, role FROM members WHERE namespace = ?", (collection.namespace,)
         )
-        return dict(sorted(rows, key=lambda row: (ROLES.index(row[1]), row[0])))
+        known = [row for row in rows if row[1] in ROLES and type(row[0]) is str]
+        return dict(sorted(known, key=lambda row: (ROLES.index(row[1]), row[0])))
 
     def set_member(self, collection: SharedCollection, person: str, role: str) -> None:
         self._write(

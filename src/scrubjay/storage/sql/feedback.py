@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import StoreError
+from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
 from scrubjay.storage.database import NOTE, Database
 from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.times import moment
@@ -74,7 +75,8 @@ class SqlFeedback(SqlTable):
             " GROUP BY f.person, f.action",
             arguments,
         ):
-            counts[action] += count
+            if action in counts:
+                counts[action] += count
         return Tally(**counts)
 
     def newest(self, limit: int) -> list[FeedbackGiven]:
@@ -82,7 +84,7 @@ class SqlFeedback(SqlTable):
         rows = self._rows(
             f"{_SELECT} WHERE {condition} ORDER BY f.n DESC LIMIT ?", (*arguments, limit)
         )
-        return [self._given(row) for row in rows]
+        return list(readable(self._given, rows))
 
     def undo(self, number: int | None) -> FeedbackGiven | None:
         """Delete the caller's feedback of this number, or the last; None where there is none."""
@@ -95,20 +97,25 @@ class SqlFeedback(SqlTable):
             if row is None:
                 return None
             db.execute("DELETE FROM feedback WHERE n = ?", row[:1])
-        self._db.purge_log()  # the query is deleted, too
+            self._db.mark_deleted(words=False)
+        self._db.purge()  # the query is deleted, too
         return self._given(row)
 
     def reset(self) -> int:
         """Delete all feedback of the caller; return how many there were."""
         condition, arguments = self._mine
-        deleted = self._write(f"DELETE FROM feedback AS f WHERE {condition}", arguments)
-        self._db.purge_log()
+        with self._db.write():
+            deleted = self._write(f"DELETE FROM feedback AS f WHERE {condition}", arguments)
+            self._db.mark_deleted(words=False)
+        self._db.purge()
         return deleted
 
     def frozen(self) -> float | None:
         """Return the shift of the weights when the caller froze them; None while they are not frozen."""
         row = self._row("SELECT shift FROM frozen WHERE person = ?", (self._person,))
-        return None if row is None else float(row[0])
+        with suppress(*UNREADABLE):
+            return None if row is None else float(row[0])
+        return None
 
     def freeze(self, shift: float, at_us: int) -> None:
         self._write(
@@ -126,7 +133,8 @@ class SqlFeedback(SqlTable):
 
         number, at_us, query, id_, action, person = row
         at = moment(at_us)
-        assert at is not None
+        if at is None:
+            raise DamagedValue("feedback has no time")
         return FeedbackGiven(number, at, self._unseal(query), id_, action, person or None)
 
 
@@ -138,7 +146,9 @@ class SqlAnswerCache(SqlTable):
 
     def get(self, kind: str, key: str) -> str | None:
         row = self._row("SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key))
-        return self._unseal(row[0]) if row else None
+        with suppress(*UNREADABLE):
+            return self._unseal(row[0]) if row else None
+        return None
 
     def put(self, kind: str, key: str, value: str, at_us: int) -> None:
         """Cache a text, replacing any other of that key, unless the database is locked."""

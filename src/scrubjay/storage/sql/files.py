@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
 from scrubjay.storage.database import NOTE, Database
 from scrubjay.storage.sql.collections import SqlCollections
 from scrubjay.storage.sql.scope import SqlTable
@@ -106,8 +108,15 @@ class SqlFiles(SqlTable):
             " WHERE {namespaces}",
             (scope,),
         )
-        files = (SkippedFile(self._unseal(path), *rest) for path, *rest in rows)
+        files = readable(lambda row: SkippedFile(self._unseal(row[0]), *row[1:]), rows)
         return [file for file in files if root is None or is_under(file.path, root)]
+
+    def count_failed(self, scope: Scope) -> int:
+        """Return how many files could not be read, in the namespaces of a scope."""
+        rows = self._rows(
+            "SELECT count(*) FROM left_out WHERE state = 'failed' AND {namespaces}", (scope,)
+        )
+        return int(next(iter(rows))[0])
 
     def set_skipped(self, root: str, namespace: str, skipped: Iterable[SkippedFile]) -> None:
         """Replace the list of skipped files below a folder."""
@@ -117,7 +126,8 @@ class SqlFiles(SqlTable):
             return
         with self._db.write() as db:
             rows = self._rows("SELECT n, path FROM left_out WHERE namespace = ?", (namespace,))
-            old = [(n,) for n, path in rows if is_under(self._unseal(path), root)]
+            paths = readable(lambda row: (row[0], self._unseal(row[1])), rows)
+            old = [(n,) for n, path in paths if is_under(path, root)]
             db.executemany("DELETE FROM left_out WHERE n = ?", old)
             db.executemany(
                 "INSERT INTO left_out"
@@ -127,7 +137,7 @@ class SqlFiles(SqlTable):
             )
 
     def _files(self, rows: Iterable[Any]) -> list[IndexedFile]:
-        return [IndexedFile(self._unseal(path), *rest) for path, *rest in rows]
+        return list(readable(lambda row: IndexedFile(self._unseal(row[0]), *row[1:]), rows))
 
 
 def storable_ns(time_ns: int) -> int:
@@ -168,7 +178,15 @@ class SqlFolders(SqlTable):
             "SELECT path, collection, namespace, indexed_us, person FROM folders WHERE {namespaces}",
             (scope,),
         )
-        return sorted(Folder(self._unseal(path), *rest) for path, *rest in rows)
+
+        def folder(row: Sequence[Any]) -> Folder:
+            path, collection, namespace, indexed_us, person = row
+            moment(indexed_us)
+            if not isinstance(collection, str):
+                raise DamagedValue("the name of a collection is not a text")
+            return Folder(self._unseal(path), collection, namespace, indexed_us, person)
+
+        return sorted(readable(folder, rows))
 
     def containing(self, path: str, namespace: str) -> Folder | None:
         """Return the innermost followed folder that contains a path, or is that path."""
@@ -182,13 +200,10 @@ class SqlFolders(SqlTable):
         if outer and outer.path != folder.path and outer.collection == folder.collection:
             return
         with self._db.write() as db:
-            rows = [
-                (n, self._unseal(path), collection)
-                for n, path, collection in self._rows(
-                    "SELECT n, path, collection FROM folders WHERE namespace = ?",
-                    (folder.namespace,),
-                )
-            ]
+            stored = self._rows(
+                "SELECT n, path, collection FROM folders WHERE namespace = ?", (folder.namespace,)
+            )
+            rows = list(readable(lambda row: (row[0], self._unseal(row[1]), row[2]), stored))
             known = [n for n, path, _ in rows if path == folder.path]
             inner = [
                 (n,)
@@ -221,7 +236,11 @@ class SqlFolders(SqlTable):
         )
         shared = self._collections.visible(scope)
         shared_namespaces = {collection.namespace for collection in shared.values()}
-        counted = {(name, bool(is_shared)): counts for name, is_shared, *counts in rows}
+        counted = {
+            (name, bool(is_shared)): counts
+            for name, is_shared, *counts in rows
+            if type(name) is str
+        }
         folders: dict[tuple[str, bool], list[Folder]] = {}
         for folder in self.all(scope):
             key = (folder.collection, folder.namespace in shared_namespaces)
@@ -300,7 +319,8 @@ class SqlLinkTargets(SqlTable):
             " JOIN memories AS m ON m.n = t.memory WHERE m.id IN ({values})",
             list(targets),
         ):
-            targets[id_].append((kind, self._unseal(text)))
+            with suppress(*UNREADABLE):
+                targets[id_].append((kind, self._unseal(text)))
         return targets
 
     def documents_linking_to(self, names: Iterable[str], namespace: str) -> set[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scrubjay.storage.database import Connection
+from scrubjay.storage.sql.readable import vector_or_zeros
 from scrubjay.storage.sql.scope import BY_ID, SqlTable, in_parts, marks, where
 from scrubjay.types import Link, Neighbor, Scope
 
@@ -148,7 +149,8 @@ class SqlGraph(SqlTable):
                     f" FROM memories AS x {_FROM_THERE} {condition} ORDER BY 1, 3 DESC, 2, 4",
                     (*part, *arguments, scope) * 2,
                 ):
-                    found.setdefault(here, []).append(Link(*link))
+                    if _is_sound(*link):
+                        found.setdefault(here, []).append(Link(*link))
         return found
 
     def linked_from(self, id_: str, kind: str) -> list[str]:
@@ -211,6 +213,8 @@ class SqlGraph(SqlTable):
             ids,
         ):
             if b in wanted:
+                if not _is_sound(b, strength, kind):
+                    continue
                 edge = Edge(a, b, kind, strength, made if made in _MAKERS else "likeness")
                 key = (frozenset((a, b)), kind)
                 found[key] = min(found.get(key, edge), edge, key=precedence)
@@ -242,6 +246,11 @@ def walk_links(
     return {n: _best_path(paths) for n, paths in reached.items()}
 
 
+def _is_sound(to: object, strength: object, kind: object) -> bool:
+    """False for a link that is damaged."""
+    return type(to) is str and type(strength) in (float, int) and type(kind) is str
+
+
 def rank_neighbors(
     reached: Mapping[str, tuple[float, int]], updated_us: Mapping[str, int], limit: int | None
 ) -> list[Neighbor]:
@@ -264,6 +273,8 @@ def _next_level(
     """Add new and better paths to `reached`, and return them."""
     following: dict[N, Paths[N]] = {}
     for here, there, strength in links:
+        if type(strength) not in (float, int):  # a damaged link
+            continue
         for seed, (score, _) in level[here].items():
             path = (score * strength, number)
             if seed != there and _is_better(reached.get(there, {}), seed, path[0]):
@@ -330,8 +341,9 @@ class SqlAutoLinks(SqlTable):
                 "INSERT INTO meta (key, value) VALUES ('links', 1) ON CONFLICT (key) DO NOTHING"
             )
             db.execute(
-                "INSERT INTO unlinked (memory) SELECT DISTINCT c.memory FROM vectors AS v"
-                " JOIN chunks AS c ON c.n = v.chunk WHERE TRUE ON CONFLICT (memory) DO NOTHING"
+                "INSERT INTO unlinked (memory) SELECT DISTINCT m.n FROM vectors AS v"
+                " JOIN chunks AS c ON c.n = v.chunk JOIN memories AS m ON m.n = c.memory"
+                " WHERE TRUE ON CONFLICT (memory) DO NOTHING"
             )
 
     def left(self, model: str, scope: Scope | None = None, most: int | None = None) -> int:
@@ -387,11 +399,11 @@ class SqlAutoLinks(SqlTable):
     def _vectors(
         self, db: Connection, memory: int, model: str
     ) -> Mapping[int, NDArray[np.float32]]:
-        import numpy as np
-
-        unseal = self._db.codec.unseal_vector
-        rows = db.execute(f"SELECT v.n, v.vector {_VECTORS_OF_MEMORY}", (memory, model))
-        return {n: np.frombuffer(unseal(sealed), "<f4") for n, sealed in rows}
+        dims = "(SELECT dims FROM models WHERE n = v.model)"
+        rows = db.execute(f"SELECT v.n, v.vector, {dims} {_VECTORS_OF_MEMORY}", (memory, model))
+        codec = self._db.codec
+        # With a damaged vector as well: `put` compares the numbers of all.
+        return {n: vector_or_zeros(codec, sealed, dims) for n, sealed, dims in rows}
 
 
 _WAITING = (

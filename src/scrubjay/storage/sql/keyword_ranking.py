@@ -16,7 +16,7 @@ from math import log
 from typing import NamedTuple
 
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.scope import in_parts
+from scrubjay.storage.sql.scope import in_parts, named
 from scrubjay.types import RankedList, Row, Scope, Term
 
 FIELDS = ("title", "text", "topics", "context", "ident")
@@ -139,8 +139,8 @@ def best_of(
     rows = [
         Row(id_, scores[n], None, updated_us)
         for several, part in in_parts(list(scores))
-        for n, id_, updated_us in db.execute(
-            f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part
+        for n, id_, updated_us in named(
+            db.execute(f"SELECT n, id, updated_us FROM memories WHERE n IN ({several})", part)
         )
     ]
     rows.sort(key=lambda row: (-round(row.score, 6), -row.updated_us, row.id))

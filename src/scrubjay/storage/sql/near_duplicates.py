@@ -17,7 +17,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.storage.database import Connection
+from scrubjay.storage.sql.readable import vector_of, vector_or_zeros
 from scrubjay.storage.sql.scope import SqlTable
+from scrubjay.storage.sql.vectors import is_width
 from scrubjay.types import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
@@ -79,18 +81,20 @@ class SqlNearDuplicates(SqlTable):
 
     def _comparable(self, vectors: list[int]) -> list[_New]:
         """Return the vectors that represent a whole memory, oldest first."""
-        import numpy as np
-
-        unseal = self._db.codec.unseal_vector
         rows = self._rows_in(
-            "SELECT v.n, v.model, m.n, m.namespace, m.content_hash, v.vector"
+            "SELECT v.n, v.model, m.n, m.namespace, m.content_hash, v.vector,"
+            " (SELECT dims FROM models WHERE n = v.model)"
             " FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
             " JOIN memories AS m ON m.n = c.memory WHERE v.n IN ({values})"
             " AND m.type NOT IN ('message', 'document') AND NOT EXISTS"
             " (SELECT 1 FROM chunks AS other WHERE other.memory = m.n AND other.n <> c.n)",
             vectors,
         )
-        new = (_New._make((*row, np.frombuffer(unseal(sealed), "<f4"))) for *row, sealed in rows)
+        new = [
+            _New._make((*row, vector))
+            for *row, sealed, dims in rows
+            if is_width(dims) and (vector := vector_of(self._db.codec, sealed, dims)) is not None
+        ]
         return sorted(new, key=lambda one: one.vector)
 
     def _compare(self, db: Connection, new: _New) -> None:
@@ -124,9 +128,6 @@ class SqlNearDuplicates(SqlTable):
 
     def _nearest(self, new: _New, vectors: list[int]) -> list[tuple[float, int]]:
         """Return cosine and memory of the near-duplicates among these, nearest and then newest first."""
-        import numpy as np
-
-        unseal = self._db.codec.unseal_vector
         near: dict[int, float] = {}
         # Equal text with another type is a duplicate, not a near-duplicate.
         for memory, sealed in self._rows_in(
@@ -136,7 +137,8 @@ class SqlNearDuplicates(SqlTable):
             vectors,
             (new.model, new.namespace, new.content_hash),
         ):
-            cosine = float(np.frombuffer(unseal(sealed), "<f4") @ new.values)
+            vector = vector_or_zeros(self._db.codec, sealed, len(new.values))
+            cosine = float(vector @ new.values)
             if round(cosine, 6) >= MIN_COSINE:
                 near[memory] = min(cosine, 1.0)
         pairs = ((cosine, memory) for memory, cosine in near.items())

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrubjay.storage.codec import readable
+from scrubjay.storage.sql.readable import vector_of
 from scrubjay.storage.sql.scope import EVERYTHING, SqlTable
+from scrubjay.storage.sql.vectors import is_width
+from scrubjay.times import moment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,7 +143,8 @@ class SqlMap(SqlTable):
         The vector of a memory is the mean of its first passages."""
         import numpy as np
 
-        unseal = self._db.codec.unseal_vector
+        row = self._row("SELECT dims FROM models WHERE name = ?", (model,))
+        dims = row[0] if row is not None and is_width(row[0]) else 0
         passages: dict[int, list[NDArray[np.float32]]] = {}
         for memory, stored in self._rows_in(
             "SELECT c.memory, v.vector FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
@@ -149,7 +154,8 @@ class SqlMap(SqlTable):
             (_MAX_PASSAGES,),
             before=(model,),
         ):
-            passages.setdefault(memory, []).append(np.frombuffer(unseal(stored), "<f4"))
+            if (vector := vector_of(self._db.codec, stored, dims)) is not None:
+                passages.setdefault(memory, []).append(vector)
         means: list[NDArray[np.float32]] = []
         for vectors in passages.values():
             mean = vectors[0] if len(vectors) == 1 else np.mean(vectors, axis=0)
@@ -159,14 +165,19 @@ class SqlMap(SqlTable):
         return list(passages), matrix
 
     def labels(self, memories: Sequence[int]) -> dict[int, MapLabel]:
-        labels: dict[int, MapLabel] = {}
         # The text of a memory with a title is not read: it may be a book.
-        for n, id_, type_, title, text, topics, created_us, updated_us in self._rows_in(
+        rows = self._rows_in(
             "SELECT n, id, type, title, CASE WHEN title = '' THEN text END, topics,"
             " created_us, updated_us FROM memories WHERE n IN ({values})",
             memories,
-        ):
+        )
+
+        def label(row: Sequence[Any]) -> tuple[int, MapLabel]:
+            n, id_, type_, title, text, topics, *times = row
             words = self._unseal(title) if text is None else self._unseal(text)[:_MAX_TEXT_CHARS]
             first = next(iter(json.loads(self._unseal(topics))), None)
-            labels[n] = MapLabel(id_, type_, words, first, created_us, updated_us)
-        return labels
+            for moment_us in times:
+                moment(moment_us)  # raises for a damaged one
+            return n, MapLabel(id_, type_, words, first, *times)
+
+        return dict(readable(label, rows))

@@ -12,7 +12,9 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable, topics_in
 from scrubjay.storage.database import Connection, Database
+from scrubjay.storage.sql.readable import named_damage, note_damage, reason
 from scrubjay.storage.sql.scope import BY_ID, PRIVATE_PREFIXES, SqlTable, marks, padded
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.text.analysis import fold_label
@@ -29,6 +31,7 @@ _COLUMNS = (
     "valid_from_us valid_until_us"
 ).split()
 _PLACE, _TEXTS = attrgetter("id", "namespace", "type"), attrgetter("text", "title", "context")
+_STORED_TEXTS = attrgetter("text", "title", "context", "topics", "metadata", "source")
 _LABELS = attrgetter("collection", "session", "role", "owner", "agent", "severity", "domain")
 _TIMES = attrgetter(
     "created_at", "updated_at", "event_time", "event_until", "valid_from", "valid_until"
@@ -42,6 +45,18 @@ _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
 # again for each value, to see whether they apply. That was a sixth of a write.
 _SAME_CONTENT = (
     "memories INDEXED BY memories_by_hash WHERE content_hash = ? AND +type = ? AND namespace = ?"
+)
+# What each column holds, as SQLite returns it; texts that pass through the codec may be bytes.
+_STR, _SEALED, _INT = frozenset((str,)), frozenset((str, bytes)), frozenset((int,))
+_ABSENT = frozenset((type(None),))
+_TYPES = (
+    *(_STR,) * 3,
+    *(_SEALED,) * 5,
+    *(_STR | _ABSENT,) * 7,
+    _SEALED | _ABSENT,
+    *(_STR,) * 2,
+    *(_INT,) * 2,
+    *(_INT | _ABSENT,) * 4,
 )
 _CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
 _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
@@ -71,6 +86,7 @@ class SqlRecords(SqlTable):
         super().__init__(db)
         self._words = db.words
         self._hashes = TopicHashes(db)
+        self._known_types: set[tuple[type, ...]] = set()
 
     @cached_property
     def _messages(self) -> SqlMessages:
@@ -98,7 +114,9 @@ class SqlRecords(SqlTable):
                     f"{_SELECT_N} WHERE m.n > ? ORDER BY m.n LIMIT 500", (after,)
                 ).fetchall():
                     for n, *stored in batch:
-                        memory = self._memory(stored)
+                        memory = self._read(stored)
+                        if memory is None:
+                            continue
                         language = language_of(memory)
                         if language != memory.language:  # each update is sent to replicas
                             db.execute(
@@ -126,8 +144,10 @@ class SqlRecords(SqlTable):
                 values,
             ).fetchone()
             if row is None:
-                before = self.get([memory.id], Scope())[memory.id]
+                before = self.get([memory.id], Scope()).get(memory.id)
                 row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
+                if before is None:
+                    self._clear(db, row[0])
                 db.execute(
                     f"UPDATE memories SET ({', '.join(_WRITTEN)}) = ({marks(_WRITTEN)}) WHERE n = ?",
                     (*values, row[0]),
@@ -138,18 +158,29 @@ class SqlRecords(SqlTable):
             if old_topics != memory.topics:
                 self._hashes.replace([(n, old_topics, memory.topics)])
             self._put_chunks(db, n, before, memory, chunks)
+            if before is not None and _STORED_TEXTS(before) != _STORED_TEXTS(memory):
+                self._db.mark_deleted(words=True)
             if "message" in (memory.type, before.type if before else ""):
                 self._messages.on_put(n, before, memory)
+
+    def _clear(self, db: Connection, n: int) -> None:
+        """Delete what was derived from a memory that cannot be read, and is replaced next."""
+        self._words.delete([n])
+        for table in ("topics", "topic_hashes", "chunks"):
+            db.execute(f"DELETE FROM {table} WHERE memory = ?", (n,))
 
     def titles(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the title and the aliases of each of these memories."""
         rows = self._rows_in(
             "SELECT id, title, metadata FROM memories WHERE id IN ({values})", ids
         )
-        return {
-            id_: (self._unseal(title), *aliases_of(json.loads(self._unseal(metadata))))
-            for id_, title, metadata in rows
-        }
+
+        def names(row: tuple[str, Any, Any]) -> tuple[str, tuple[str, ...]]:
+            id_, title, metadata = row
+            aliases = aliases_of(json.loads(self._unseal(metadata)))
+            return id_, (self._unseal(title), *aliases)
+
+        return dict(readable(names, rows))
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of all memories; "" stands for texts whose language is unclear."""
@@ -164,7 +195,17 @@ class SqlRecords(SqlTable):
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
-        return {row[0]: self._memory(row) for row in self._rows_in(statement, ids, (scope,))}
+        return {
+            memory.id: memory
+            for row in self._rows_in(statement, ids, (scope,))
+            if (memory := self._read(row)) is not None
+        }
+
+    def unreadable(self, ids: Sequence[str], scope: Scope) -> dict[str, str]:
+        """Return those of these memories that are stored but cannot be read, with the reason."""
+        statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
+        rows = self._rows_in(statement, ids, (scope,))
+        return {row[0]: self.damage_of(row) for row in rows if self._read(row) is None}
 
     def exists(self, id_: str) -> bool:
         return self._row("SELECT 1 FROM memories WHERE id = ?", (id_,)) is not None
@@ -224,7 +265,7 @@ class SqlRecords(SqlTable):
         numbers = list({n for both in sides.values() for side in both for n in side})
         statement = f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {{scope}}"
         rows = self._rows_in(statement, numbers, (scope,))
-        visible = {n: self._memory(stored) for n, *stored in rows}
+        visible = {n: memory for n, *stored in rows if (memory := self._read(stored)) is not None}
 
         def seen(numbers: list[int]) -> list[Memory]:
             return [visible[n] for n in numbers if n in visible]
@@ -242,7 +283,7 @@ class SqlRecords(SqlTable):
             if deleted:
                 self._words.overwrite_deleted()
         if deleted:
-            self._db.purge_log()
+            self._db.purge()
         return deleted
 
     def scan(self, scope: Scope, limit: int, offset: int = 0) -> list[Memory]:
@@ -255,7 +296,8 @@ class SqlRecords(SqlTable):
 
     def _page(self, order: str, scope: Scope, limit: int, offset: int) -> list[Memory]:
         statement = f"{_SELECT} WHERE {{scope}} ORDER BY {order} LIMIT ? OFFSET ?"
-        return [self._memory(row) for row in self._rows(statement, (scope, limit, offset))]
+        rows = self._rows(statement, (scope, limit, offset))
+        return [memory for row in rows if (memory := self._read(row)) is not None]
 
     def namespaces(self, scope: Scope, most: int) -> list[str]:
         """Return the first namespaces, by name, in which a scope's person may see anything."""
@@ -281,7 +323,7 @@ class SqlRecords(SqlTable):
             f" AND m.{column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1",
             (scope,),
         )
-        return dict(rows)
+        return {value: count for value, count in rows if type(value) is str}
 
     def chunks(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], Chunk]:
         wanted = list(dict.fromkeys(places))
@@ -295,7 +337,7 @@ class SqlRecords(SqlTable):
                 " CROSS JOIN chunks AS c ON c.memory = m.n AND c.ordinal = w.ordinal",
                 [value for place in part for value in place],
             )
-            chunks.update(((id_, row[0]), self._chunk(row)) for id_, *row in rows)
+            chunks.update(readable(lambda row: ((row[0], row[1]), self._chunk(row[1:])), rows))
         return chunks
 
     def chunks_of(self, id_: str) -> list[Chunk]:
@@ -304,17 +346,16 @@ class SqlRecords(SqlTable):
             " WHERE m.id = ? ORDER BY c.ordinal",
             (id_,),
         )
-        return [self._chunk(row) for row in rows]
+        return list(readable(self._chunk, rows))
 
     def chunk_counts(self, ids: Sequence[str]) -> dict[str, int]:
         # Ordinals have no holes: the last one gives the number, and an index has it at hand.
-        return dict(
-            self._rows_in(
-                "SELECT m.id, 1 + (SELECT max(ordinal) FROM chunks WHERE memory = m.n)"
-                " FROM memories AS m WHERE m.id IN ({values})",
-                ids,
-            )
+        rows = self._rows_in(
+            "SELECT m.id, 1 + (SELECT max(ordinal) FROM chunks WHERE memory = m.n)"
+            " FROM memories AS m WHERE m.id IN ({values})",
+            ids,
         )
+        return {id_: count for id_, count in rows if count is not None}
 
     def _put_chunks(
         self, db: Connection, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]
@@ -368,7 +409,11 @@ class SqlRecords(SqlTable):
         return unchanged
 
     def _chunk(self, row: Sequence[Any]) -> Chunk:
-        return Chunk(*row)._replace(heading=self._unseal(row[5]))
+        ordinal, start, stop, first_line, last_line, heading = row
+        # Sums and comparisons fail for anything but numbers.
+        if not (0 <= start <= stop and ordinal + first_line + last_line >= 0):
+            raise DamagedValue("a passage has no place in its text")
+        return Chunk(ordinal, start, stop, first_line, last_line, self._unseal(heading))
 
     def _values(self, memory: Memory) -> list[Any]:
         seal = self._seal
@@ -385,18 +430,62 @@ class SqlRecords(SqlTable):
             None if memory.domain is None else fold_label(memory.domain),
         ]
 
+    def _read(self, row: Sequence[Any]) -> Memory | None:
+        """Return a memory; None where its row is damaged, which is noted."""
+        try:
+            return self._memory(row)
+        except UNREADABLE as error:
+            note_damage(self._db, row[0], reason(error))
+            return None
+
+    def is_damaged(self, id_: str) -> bool:
+        """True for a memory that `get` could not read a moment ago."""
+        return id_ in self._db.damaged
+
+    def damage_note(self, ids: Sequence[str]) -> str:
+        """Say which memories a result lacks because they are damaged."""
+        return named_damage("memory", "left out", ids, self._db.path)
+
+    def damage_of(self, row: Sequence[Any]) -> str:
+        """Return why a row cannot be read; "" where it can."""
+        try:
+            self._memory(row)
+        except UNREADABLE as error:
+            return reason(error)
+        return ""
+
+    def decoded(self, row: Sequence[Any]) -> Memory:
+        """Return the memory of a row; raises one of UNREADABLE where it is damaged."""
+        return self._memory(row)
+
+    def page_after(self, n: int, limit: int) -> tuple[str, tuple[int, int]]:
+        """Return the statement that reads the next memories by number, with their numbers."""
+        return f"{_SELECT_N} WHERE m.n > ? ORDER BY m.n LIMIT ?", (n, limit)
+
     def _memory(self, row: Sequence[Any]) -> Memory:
+        types = tuple(map(type, row))
+        if types not in self._known_types:
+            _check_types(types)
+            self._known_types.add(types)
         # Unpacked rather than looked up by name: this runs for every hit of every search.
         unseal = self._unseal
         id_, namespace, type_, text, title, context, topics, metadata, *rest = row
         *labels, source, language, content_hash = rest[:-6]
-        texts = tuple(json.loads(unseal(topics)))
-        memory = (unseal(text), id_, unseal(title), type_, texts, namespace, *labels)
+        named = topics_in(unseal(topics))
+        memory = (unseal(text), id_, unseal(title), type_, tuple(named), namespace, *labels)
         times = tuple(map(moment, rest[-6:]))
         source = None if source is None else unseal(source)
         about = json.loads(unseal(metadata))
+        if type(about) is not dict:
+            raise DamagedValue("metadata is not a JSON object")
         others = (source, about, (), content_hash, language)
         return Memory._make((*memory, unseal(context), *times, *others))
+
+
+def _check_types(types: tuple[type, ...]) -> None:
+    for column, found, known in zip(_COLUMNS, types, _TYPES, strict=True):
+        if found not in known:
+            raise DamagedValue(f"{column.removesuffix('_us')} has a value of the wrong kind")
 
 
 def project_namespaces(db: Database, prefix: str, scope: Scope) -> list[str]:
@@ -426,7 +515,13 @@ class SqlHistory(SqlTable):
             " JOIN memories AS m ON m.n = h.memory WHERE m.id = ? ORDER BY h.n",
             (id_,),
         )
-        return [(at_us, field, unseal(old), unseal(new)) for at_us, field, old, new in rows]
+
+        def change(row: Sequence[Any]) -> tuple[int, str, str, str]:
+            at_us, field, old, new = row
+            moment(at_us)  # a time outside the calendar is damage
+            return at_us, field, unseal(old), unseal(new)
+
+        return list(readable(change, rows))
 
     def delete(self, id_: str, field: str) -> None:
         self._write(

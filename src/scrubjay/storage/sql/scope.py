@@ -6,10 +6,12 @@ Filters are applied in SQL, never afterwards.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scrubjay.errors import StoreError
+from scrubjay.runtime.command_hints import to_type
 from scrubjay.text.analysis import fold_label
 from scrubjay.times import micros
 from scrubjay.types import SHARED_PREFIX, Scope
@@ -90,11 +92,13 @@ class SqlTable:
     def _ids_and_times(self, numbers: Collection[int], scope: Scope) -> list[tuple[int, str, int]]:
         """Return number, id and time of update of those of these memories that a scope may see."""
         # NOT INDEXED: by number only; otherwise SQLite reads a whole namespace.
-        return self._rows_in(
-            "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
-            " WHERE m.n IN ({values}) AND {scope}",
-            list(numbers),
-            (scope,),
+        return named(
+            self._rows_in(
+                "SELECT m.n, m.id, m.updated_us FROM memories AS m NOT INDEXED"
+                " WHERE m.n IN ({values}) AND {scope}",
+                list(numbers),
+                (scope,),
+            )
         )
 
     def _write(self, statement: str, arguments: _Values = ()) -> int:
@@ -130,6 +134,16 @@ class SqlTable:
             statement = statement.replace(placeholder, condition, 1)
             bound += more
         return statement, bound
+
+
+def named(rows: Iterable[tuple[int, Any, Any]]) -> list[tuple[int, str, int]]:
+    """Return number, id and time of memories. One without a readable id is left out; one without a
+    readable time stays, so that the damage is reported when it is read."""
+    return [
+        (n, id_, updated_us if type(updated_us) is int else 0)
+        for n, id_, updated_us in rows
+        if type(id_) is str
+    ]
 
 
 def comparisons(scope: Scope, codec: Codec) -> list[tuple[str, str, Any]]:
@@ -313,6 +327,8 @@ _ENTRY_BYTES = 256  # an empty set takes memory as well
 _UPDATED = "updated"
 _DENSE = 8  # with more than 1 of 8 memories, a set is a flag for each of all; otherwise a list
 
+_MAX_NUMBER = 1 << 32  # of a memory; a set has a byte for each
+
 _Key = Scope | bytes | str  # a scope, the hash of a topic, or `_UPDATED`
 
 
@@ -366,6 +382,11 @@ class MemorySets:
         import numpy as np
 
         (newest,) = db.execute("SELECT coalesce(max(n), 0) FROM memories").fetchone()
+        if newest > _MAX_NUMBER:
+            raise StoreError(
+                f"{self._db.path}: the number of a memory is damaged; run:"
+                f" {to_type('doctor --repair', self._db.path)}"
+            )
         size = newest + 2
         hashes = [key for key in keys if isinstance(key, bytes)]
         sets: dict[_Key, NDArray[Any]] = {hash_: np.empty(0, np.int64) for hash_ in hashes}
@@ -386,7 +407,9 @@ class MemorySets:
                 sets[key] = _flags(_numbers(joined), size)
             elif key == _UPDATED:
                 numbers, updated = db.execute(
-                    "SELECT group_concat(n), group_concat(updated_us) FROM memories"
+                    # A damaged time is 0: both lists must have one length.
+                    "SELECT group_concat(n), group_concat(us) FROM (SELECT n,"
+                    " coalesce(CAST(updated_us AS BIGINT), 0) AS us FROM memories) AS dated"
                 ).fetchone()
                 sets[key] = np.zeros(size, np.int64)
                 sets[key][_numbers(numbers)] = _numbers(updated)

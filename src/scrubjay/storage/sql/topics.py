@@ -15,6 +15,7 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.storage.codec import readable, topics_in
 from scrubjay.storage.database import NOTE, Connection, Database, Gathered
 from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, where
 from scrubjay.text.analysis import STOP_WORDS, normalize, without_stop_words, words
@@ -99,7 +100,7 @@ class TopicHashes(SqlTable):
                 "SELECT n, topics FROM memories WHERE n > ? ORDER BY n LIMIT ?", (after, _BATCH)
             ).fetchall():
                 after = batch[-1][0]
-                tagged = [(n, json.loads(self._unseal(topics))) for n, topics in batch]
+                tagged = list(readable(self._tagged, batch))
                 if not any(topics for _, topics in tagged):
                     continue
                 hashes.key = hashes.key or self.make_key()
@@ -108,6 +109,16 @@ class TopicHashes(SqlTable):
                     [(hashes[form], n) for n, topics in tagged for form in _forms_of(topics)],
                 )
             db.execute(NOTE, ("topic_hashes", _VERSION))
+
+    def match(self, topics: Sequence[str], stored: set[bytes]) -> bool:
+        """True when these are the hashes of a memory with these topics."""
+        key = self._key()
+        return stored == (
+            set() if key is None else {_hash(key, form) for form in _forms_of(topics)}
+        )
+
+    def _tagged(self, row: tuple[int, str | bytes]) -> tuple[int, list[str]]:
+        return row[0], topics_in(self._unseal(row[1]))
 
     def is_current(self) -> bool:
         row = self._row("SELECT value FROM meta WHERE key = 'topic_hashes'")
@@ -123,7 +134,8 @@ class TopicHashes(SqlTable):
         row = self._row("SELECT key FROM keys WHERE name = 'topics'")
         if row is None:
             return None
-        key = bytes(row[0])
+        # A damaged key may be anything. No hash matches it, and a repair makes the hashes again.
+        key = str(row[0]).encode() if isinstance(row[0], str | int | float) else bytes(row[0])
         if in_write is None:
             self._cached_key = key
         else:
@@ -220,7 +232,8 @@ class SqlTopics(SqlTable):
             )
             # The index may have no readable name; a memory with the topic has.
             names = self._names([n for *_, n in rows])
-        named = [(names.get(token, token), count) for token, count, _ in rows]
+        sound = [row for row in rows if type(row[0]) is str]
+        named = [(names.get(token, token), count) for token, count, _ in sound]
         named.sort(key=lambda pair: (-pair[1], pair[0]))
         return dict(named[:limit])
 
@@ -228,21 +241,24 @@ class SqlTopics(SqlTable):
         """Rename a topic in the memories that the scope may see; return how many had it. A memory
         that has the new one already has it once. Times of update stay."""
         with self._db.write() as db:
-            rows = self._rows(
+            stored = self._rows(
                 "SELECT m.n, m.topics, m.language FROM memories AS m WHERE m.n IN"
                 " (SELECT memory FROM topics WHERE topic = ?) AND {scope}",
                 (self._token(old), scope),
             )
+            rows = list(
+                readable(lambda row: (row[0], topics_in(self._unseal(row[1])), row[2]), stored)
+            )
             if old != new:
                 self._rename_in(db, old, new, rows)
+                self._db.mark_deleted(words=True)
         return len(rows)
 
     def _rename_in(
-        self, db: Connection, old: str, new: str, rows: Sequence[tuple[int, str | bytes, str]]
+        self, db: Connection, old: str, new: str, rows: Sequence[tuple[int, list[str], str]]
     ) -> None:
         changes: list[tuple[int, list[str], list[str]]] = []
-        for n, stored, _ in rows:
-            before = json.loads(self._unseal(stored))
+        for n, before, _ in rows:
             after = list(dict.fromkeys(new if topic == old else topic for topic in before))
             changes.append((n, before, after))
         db.executemany(
@@ -349,8 +365,8 @@ class SqlTopics(SqlTable):
         rows = self._rows_in(
             "SELECT topics FROM memories WHERE n IN ({values})", list(dict.fromkeys(memories))
         )
-        topics = (topic for (stored,) in rows for topic in json.loads(self._unseal(stored)))
-        return {self._token(topic): topic for topic in topics}
+        named = readable(lambda row: topics_in(self._unseal(row[0])), rows)
+        return {self._token(topic): topic for topics in named for topic in topics}
 
 
 def _max_read() -> int:

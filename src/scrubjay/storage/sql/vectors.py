@@ -8,11 +8,16 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
+from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
 from scrubjay.storage.database import Database
-from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, where
+from scrubjay.storage.sql.fair_order import FairOrder
+from scrubjay.storage.sql.readable import vectors_of
+from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, named, where
 from scrubjay.types import RankedList, Row, Scope
 
 if TYPE_CHECKING:
@@ -29,6 +34,10 @@ _MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
 _FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
 MAX_TRIES = 3
+_MAX_DIMS = 1 << 20
+# The oldest and the newest chunks of a long queue share its batches; this many of each are looked at.
+_WINDOW = 20_000
+_CLAIMS_PER_SCAN = 32  # chunks that were requested again or given back are found by the next scan
 # Four of these, with their keys, fill a page of 8 KB, and none overflows into another page.
 _PART_BYTES = 1900
 # Chunks with a vector but without token vectors, which could not be made at the time.
@@ -77,7 +86,11 @@ class SqlVectors(SqlTable, ABC):
             rows = self._of_scope(vector, model, scope)
         else:
             rows = self._nearest(VectorQuery(vector, model, scope, limit, shortlist, short_dims))
-        return RankedList("vector", tuple(rows[:limit]))
+        return RankedList("vector", tuple(rows[:limit]), warning=self.damage(model, scope))
+
+    def damage(self, model: str, scope: Scope) -> str:
+        """Say which vectors a search has to leave out because they are damaged; "" for none."""
+        return ""
 
     @abstractmethod
     def _nearest(self, query: VectorQuery) -> list[Row]:
@@ -196,8 +209,9 @@ class SqlVectors(SqlTable, ABC):
             )
             while rows := cursor.fetchmany(_AT_ONCE):
                 self._keep_best(best, vector, [row[:3] for row in rows])
-                records.update((row[0], (row[3], row[4])) for row in rows)
-        found = [Row(records[n][0], *best[n], records[n][1]) for n in best]
+                sound = named((row[0], row[3], row[4]) for row in rows)
+                records.update((n, (id_, updated_us)) for n, id_, updated_us in sound)
+        found = [Row(records[n][0], *best[n], records[n][1]) for n in best if n in records]
         return sorted(found, key=in_order)
 
     def _are_few(self, scope: Scope) -> bool:
@@ -209,25 +223,26 @@ class SqlVectors(SqlTable, ABC):
         self, best: Best, vector: NDArray[np.float32], found: Sequence[tuple[int, int, bytes]]
     ) -> None:
         """Add memories by number, with the ordinal and the stored vector of a chunk."""
-        cosines = self._cosines(vector, [row[2] for row in found])
-        for (memory, ordinal, _), cosine in zip(found, cosines, strict=True):
+        cosines, places = self._cosines(vector, [row[2] for row in found])
+        for place, cosine in zip(places, cosines, strict=True):
+            memory, ordinal, _ = found[place]
             before = best.get(memory)
             if before is None or (cosine, -ordinal) > (before[0], -before[1]):
                 best[memory] = (cosine, ordinal)
 
-    def _cosines(self, vector: NDArray[np.float32], stored: Sequence[bytes]) -> list[float]:
+    def _cosines(
+        self, vector: NDArray[np.float32], stored: Sequence[bytes]
+    ) -> tuple[list[float], list[int]]:
+        """Return the cosines of stored vectors, and the places of those that are not damaged."""
         import numpy as np
 
         if not stored:
-            return []
-        unseal = self._db.codec.unseal_vector
-        matrix = np.frombuffer(b"".join(map(unseal, stored)), dtype="<f4")
+            return [], []
+        matrix, places = vectors_of(self._db.codec, stored, len(vector))
         # In double precision: in single, the last bit depends on how many rows are multiplied at once,
         # and then two databases rounded the same cosine to different sixth places.
-        cosines: list[float] = np.einsum(
-            "ij,j->i", matrix.reshape(len(stored), -1), vector, dtype=np.float64
-        ).tolist()
-        return cosines
+        cosines: list[float] = np.einsum("ij,j->i", matrix, vector, dtype=np.float64).tolist()
+        return cosines, places
 
     def _named(self, best: Best, scope: Scope) -> list[Row]:
         """Add ids and times to the memories that the scope may see, and sort them."""
@@ -266,6 +281,11 @@ def with_ties(best: Best, limit: int) -> Best:
     return {memory: of for memory, of in best.items() if round(of[0], 6) >= last}
 
 
+def is_width(dims: object) -> bool:
+    """True for a number of dimensions that vectors can have; a damaged row may have anything."""
+    return type(dims) is int and 0 < dims <= _MAX_DIMS
+
+
 class SqlTokenVectors(SqlTable):
     """The table `tokens`: packed token vectors of chunks, read for the few passages that are reranked."""
 
@@ -295,6 +315,20 @@ class SqlTokenVectors(SqlTable):
                     ],
                 )
 
+    def is_sound(self, chunk: int, model: int, dims: object) -> bool:
+        """True when the token vectors of a chunk can be read."""
+        from scrubjay.text.token_vectors import unpack
+
+        parts = self._column(
+            "SELECT codes FROM tokens WHERE chunk = ? AND model = ? ORDER BY part", (chunk, model)
+        )
+        if type(dims) is not int or dims < 1:
+            return False
+        try:
+            return isfinite(unpack(self._db.codec.unseal_vector(b"".join(parts)), dims).scale)
+        except UNREADABLE:
+            return False
+
     def of(self, model: str, places: Sequence[Place]) -> Mapping[Place, TokenCodes]:
         """Return the tokens of chunks, by memory id and ordinal; those without tokens are left out."""
         from scrubjay.text.token_vectors import unpack
@@ -315,7 +349,11 @@ class SqlTokenVectors(SqlTable):
                     (row[0], *place),
                 ).fetchall()
                 if parts:
-                    found[place] = unpack(unseal(b"".join(part for (part,) in parts)), row[1])
+                    # A damaged one counts as missing, and is computed for this search.
+                    with suppress(*UNREADABLE):
+                        codes = unpack(unseal(b"".join(part for (part,) in parts)), row[1])
+                        if isfinite(codes.scale):
+                            found[place] = codes
         return found
 
 
@@ -332,14 +370,30 @@ class QueuedChunk(NamedTuple):
     around: str = ""
 
 
+class _Waiting:
+    """The chunks that wait for one model, as far as this process has seen them."""
+
+    def __init__(self) -> None:
+        self.order = FairOrder()
+        self.last = 0  # the highest chunk that was seen
+        self.claims = 0
+
+
 class SqlEmbeddingQueue(SqlTable):
-    """The table `wanting`: chunks without vectors, claimed in batches under a lease."""
+    """The table `wanting`: chunks without vectors, claimed in batches under a lease, in a fair order."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db)
+        self._waiting: dict[str, _Waiting] = {}
 
     def activate(
         self, model: str, dims: int, token_dims: int = 0, wait_s: float | None = None
     ) -> None:
         """Register a model; when it is new or gives new token vectors, queue every chunk."""
         row = self._row("SELECT dims, token_dims FROM models WHERE name = ?", (model,))
+        if row is not None and not (is_width(row[0]) and type(row[1]) is int):
+            self._write("UPDATE models SET dims = ?, token_dims = 0 WHERE name = ?", (dims, model))
+            row = (dims, 0)
         if row is not None and row[0] != dims:
             raise InvalidInput(
                 f"{self._db.path} has vectors of {model} with {row[0]} dimensions, but this model has"
@@ -366,17 +420,12 @@ class SqlEmbeddingQueue(SqlTable):
         """Lease the next chunks. A message of recalled text alone has nothing for a model to read,
         and is removed from the queue."""
         while True:
-            now = time.time()
-            with self._db.write() as db:
-                rows = db.execute(
-                    f"UPDATE wanting SET leased_until_s = ? WHERE model = {_MODEL}"
-                    f" AND chunk IN (SELECT chunk FROM wanting WHERE model = {_MODEL}"
-                    "  AND leased_until_s < ? AND tries < ? ORDER BY chunk LIMIT ?)"
-                    " RETURNING chunk, asked",
-                    (now + lease_s, model, model, now, MAX_TRIES, most),
-                ).fetchall()
+            with self._db.write():
+                leased = self._lease(model, most, lease_s)
             # Read after the lease: what is written meanwhile is requested again.
-            claimed = self._read(dict(rows))
+            claimed = self._read(leased)
+            if lost := leased.keys() - {one.chunk for one in claimed}:
+                self._give_up(model, sorted(lost))
             readable = [chunk for chunk in claimed if chunk.passage.strip()]
             # Only if it was not requested again meanwhile.
             self._write_each(
@@ -386,6 +435,61 @@ class SqlEmbeddingQueue(SqlTable):
             if readable or not claimed:
                 return readable
 
+    def _lease(self, model: str, most: int, lease_s: float) -> dict[int, int]:
+        """Lease the next chunks in a fair order; return the numbers of their requests. Only in a write."""
+        waiting = self._waiting.setdefault(model, _Waiting())
+        scanned = waiting.claims % _CLAIMS_PER_SCAN == 0
+        self._look(model, waiting, everything=scanned)
+        waiting.claims += 1
+        leased: dict[int, int] = {}
+        while len(leased) < most:
+            chunks = waiting.order.take(most - len(leased))
+            if chunks:
+                leased.update(self._lease_free(model, chunks, lease_s))
+            elif scanned:
+                break
+            else:
+                scanned = True
+                self._look(model, waiting, everything=True)
+        return leased
+
+    def _lease_free(self, model: str, chunks: Sequence[int], lease_s: float) -> list[Any]:
+        """Lease those of these chunks that still wait and that no other process has leased."""
+        now = time.time()
+        with self._db.write() as db:
+            return [
+                row
+                for several, part in in_parts(chunks)
+                for row in db.execute(
+                    f"UPDATE wanting SET leased_until_s = ? WHERE model = {_MODEL} AND chunk IN"
+                    f" ({several}) AND leased_until_s < ? AND tries < ? RETURNING chunk, asked",
+                    (now + lease_s, model, *part, now, MAX_TRIES),
+                ).fetchall()
+            ]
+
+    def _look(self, model: str, waiting: _Waiting, *, everything: bool) -> None:
+        """Look for chunks that wait: for new ones, or for everything."""
+        after = 0 if everything else waiting.last
+        free = (
+            "SELECT w.chunk, c.memory, m.namespace FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
+            f" JOIN memories AS m ON m.n = c.memory WHERE w.model = {_MODEL} AND w.chunk > ?"
+            " AND w.leased_until_s < ? AND w.tries < ? ORDER BY w.chunk"
+        )
+        arguments = (model, after, time.time(), MAX_TRIES, _WINDOW)
+        found = self._rows(f"{free} LIMIT ?", arguments)
+        if len(found) == _WINDOW:
+            found += reversed(self._rows(f"{free} DESC LIMIT ?", arguments))
+        waiting.order.add(found)
+        waiting.last = max((chunk for chunk, *_ in found), default=waiting.last)
+
+    def _give_up(self, model: str, chunks: Sequence[int]) -> None:
+        """Set aside chunks whose text cannot be read; of one that was deleted, nothing is left."""
+        self._write_each(
+            "UPDATE wanting SET leased_until_s = 0, tries = ?, reason = ?"
+            f" WHERE chunk = ? AND model = {_MODEL}",
+            [(MAX_TRIES, "its text is damaged", chunk, model) for chunk in chunks],
+        )
+
     def _read(self, requests: Mapping[int, int]) -> list[QueuedChunk]:
         """Read what a model should see of these chunks, given with the numbers of their requests."""
         from scrubjay.storage.sql.messages import ROW, SqlMessages
@@ -393,28 +497,34 @@ class SqlEmbeddingQueue(SqlTable):
 
         messages = SqlMessages(self._db)
         texts: dict[int, tuple[str, str, str, str]] = {}
-        found: list[QueuedChunk] = []
         with self._db.read() as db:
-            for n, memory, heading, start, stop in self._rows_in(
+
+            def text_of(memory: int) -> tuple[str, str, str, str]:
+                row = db.execute(
+                    f"SELECT title, context, text, {ROW} FROM memories WHERE n = ?", (memory,)
+                ).fetchone()
+                if row is None:
+                    raise DamagedValue("the memory was deleted a moment ago")
+                title, context, text = map(self._unseal, row[:3])
+                if row[3] == "message":  # recalled text is not the message's own
+                    text = blank_recalled(text)
+                around = messages.neighbor_texts(memory, text, row[3:], for_model=True)
+                return title, context, text, around
+
+            def queued(row: tuple[int, int, str | bytes, int, int]) -> QueuedChunk:
+                n, memory, heading, start, stop = row
+                if memory not in texts:
+                    texts[memory] = text_of(memory)
+                title, context, text, around = texts[memory]
+                read = (title, self._unseal(heading), context, text[start:stop])
+                return QueuedChunk(n, *read, requests[n], around)
+
+            rows = self._rows_in(
                 "SELECT n, memory, heading, start, stop FROM chunks WHERE n IN ({values})"
                 " ORDER BY n",
                 list(requests),
-            ):
-                if memory not in texts:
-                    row = db.execute(
-                        f"SELECT title, context, text, {ROW} FROM memories WHERE n = ?", (memory,)
-                    ).fetchone()
-                    if row is None:  # deleted a moment ago
-                        continue
-                    title, context, text = map(self._unseal, row[:3])
-                    if row[3] == "message":  # recalled text is not the message's own
-                        text = blank_recalled(text)
-                    around = messages.neighbor_texts(memory, text, row[3:], for_model=True)
-                    texts[memory] = (title, context, text, around)
-                title, context, text, around = texts[memory]
-                read = (title, self._unseal(heading), context, text[start:stop])
-                found.append(QueuedChunk(n, *read, requests[n], around))
-        return found
+            )
+            return list(readable(queued, rows))
 
     def release(self, model: str, chunks: list[int], reason: str | None, *, tried: bool) -> None:
         """End the lease of chunks, with the reason; `tried` counts as a failed try."""

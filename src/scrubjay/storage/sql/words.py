@@ -13,8 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from scrubjay.storage.database import NOTE, Connection, Database, Gathered
+from scrubjay.storage.database import NOTE, PURGE_WORDS, Connection, Database, Gathered
+from scrubjay.storage.sql.readable import texts
 from scrubjay.storage.sql.scope import SqlTable, in_parts, namespace_condition
+from scrubjay.storage.sql.segments import optimize
 from scrubjay.text.analysis import (
     ANALYZER_VERSION,
     MAX_CACHED_WORDS,
@@ -110,10 +112,7 @@ class SqlWords(SqlTable):
 
     def put(self, n: int, memory: Memory, old_namespace: str | None = None) -> None:
         """Index a memory by its number; `old_namespace` is where it was, if it was indexed before."""
-        name = os.path.basename(memory.source or "") if memory.type == "document" else ""
-        ident = f"{memory.id} {name}"  # people search for file names, too
-        fields = (memory.title, _own_words(memory), " ".join(memory.topics), memory.context, ident)
-        lines = [self._lines.of(field, memory.language) for field in fields]
+        lines = self.lines_of(memory)
         with self._db.write() as db:
             changes = self._db.gathering(TermChanges)
             if old_namespace is not None:
@@ -127,6 +126,13 @@ class SqlWords(SqlTable):
                 "INSERT INTO topics (topic, memory) VALUES (?, ?)",
                 [(self._token(topic), n) for topic in memory.topics],
             )
+
+    def lines_of(self, memory: Memory) -> list[str]:
+        """Return the token lines of a memory, by field."""
+        name = os.path.basename(memory.source or "") if memory.type == "document" else ""
+        ident = f"{memory.id} {name}"  # people search for file names, too
+        fields = (memory.title, _own_words(memory), " ".join(memory.topics), memory.context, ident)
+        return [self._lines.of(field, memory.language) for field in fields]
 
     def put_topics(self, renamed: Iterable[tuple[int, Sequence[str], str]]) -> None:
         """Replace the topics of memories, each given by number, topics and language."""
@@ -172,15 +178,12 @@ class SqlWords(SqlTable):
             self._drop(db, numbers)
 
     def overwrite_deleted(self) -> None:
-        """Erase deleted words from the file.
-
-        They stay in FTS5's segments until it merges these, and in the free space of pages that were
-        split since: SQLite overwrites a row where it is, not where it was before.
-        """
+        """Erase deleted words from FTS5's segments, where they stay until it merges these."""
         with self._db.write() as db:
             self._db.write_gathered()  # the messages beside a deleted one contain its words, too
-            db.execute("INSERT INTO words (words) VALUES ('optimize')")
-            rewrite_terms(db)
+            optimize(db)
+            db.execute("DELETE FROM meta WHERE key = ?", (PURGE_WORDS,))
+            self._db.mark_deleted(words=False)
 
     def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
         db.execute(
@@ -209,7 +212,7 @@ def _lines_of(
             part,
         ).fetchall()
         for n, namespace, *lines in rows:
-            yield n, namespace, tuple(lines)
+            yield n, namespace if type(namespace) is str else "", texts(lines)
 
 
 def _own_words(memory: Memory) -> str:
@@ -254,7 +257,7 @@ class SqlTermCounts(SqlTable):
             " JOIN words AS w ON w.rowid = m.n WHERE m.id IN ({values})",
             ids,
         )
-        return {id_: Bag(language, _count_tokens(lines)) for id_, language, *lines in rows}
+        return {id_: Bag(language, _count_tokens(texts(lines))) for id_, language, *lines in rows}
 
     def counted(self, tokens: Collection[str], scope: Scope) -> TokenCounts:
         """Return how many memories hold each token, of all that the scope's person may see.
@@ -311,6 +314,15 @@ class TermChanges(Gathered):
     def __len__(self) -> int:
         return sum(map(len, self._changes.values()))
 
+    def held(self) -> dict[tuple[str, str], int]:
+        """Return the gathered counts, by token and namespace."""
+        return {
+            (token, namespace): count
+            for namespace, tokens in self._changes.items()
+            for token, count in tokens.items()
+            if count
+        }
+
     def write(self, db: Connection) -> None:
         """Update the table; a token that no memory holds any more is deleted."""
         for namespace, tokens in self._changes.items():
@@ -342,18 +354,10 @@ def count_terms(db: Connection) -> None:
     ).fetchall():
         after = batch[-1][0]
         for _, namespace, *lines in batch:
-            changes.gain(lines, namespace)
+            changes.gain(texts(lines), namespace)
         if len(changes) > _MAX_GATHERED:
             changes.write(db)
     changes.write(db)
-
-
-def rewrite_terms(db: Connection) -> None:
-    """Write the table again on clean pages, so that no trace of a deleted token is left."""
-    db.execute("CREATE TEMP TABLE copied AS SELECT token, namespace, held_by FROM terms")
-    db.execute("DELETE FROM terms")
-    db.execute("INSERT INTO terms SELECT token, namespace, held_by FROM copied")
-    db.execute("DROP TABLE copied")
 
 
 def _count_tokens(lines: Iterable[str]) -> Counter[str]:

@@ -10,6 +10,8 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
+from scrubjay.storage.sql.readable import vectors_of
+
 if TYPE_CHECKING:
     from scrubjay.storage.codec import Codec
     from scrubjay.storage.database import Connection
@@ -84,6 +86,7 @@ class Int8Vectors:
         self.dims = dims
         self.seen_added = 0
         self.seen_gone = 0
+        self.damaged: dict[int, int] = {}  # vectors that could not be read, with their memories
         self._changing = threading.Lock()
         self._scanning = threading.Lock()
         self._changes = 0
@@ -111,6 +114,8 @@ class Int8Vectors:
 
     def drop(self, vectors: Sequence[int]) -> None:
         """Remove vectors by number; unknown numbers are ignored."""
+        for vector in self.damaged.keys() & vectors if self.damaged else ():
+            del self.damaged[vector]
         with self._changing:
             here = self._places[0, : self._count]
             keep = np.flatnonzero(~np.isin(here, np.asarray(vectors, np.int64)))
@@ -205,17 +210,22 @@ def catch_up(
         copy.drop([vector for (vector,) in deleted])
     copy.seen_gone = gone
     if added > copy.seen_added:
+        (dims,) = db.execute("SELECT dims FROM models WHERE n = ?", (model,)).fetchone()
         new = db.execute(
-            "SELECT v.n, c.memory, c.ordinal, v.vector"
-            " FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
-            " WHERE v.model = ? AND v.n > ? AND v.n <= ? ORDER BY v.n LIMIT ?",
+            # A damaged ordinal is -1, which no chunk has.
+            "SELECT v.n, c.memory, CASE typeof(c.ordinal) WHEN 'integer' THEN c.ordinal ELSE -1 END,"
+            " v.vector FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
+            " WHERE typeof(c.memory) = 'integer' AND v.model = ? AND v.n > ? AND v.n <= ?"
+            " ORDER BY v.n LIMIT ?",
             (model, copy.seen_added, added, -1 if limit is None else limit),
         )
         read = 0
         while batch := new.fetchmany(_BATCH):
-            vectors = [codec.unseal_vector(row[3]) for row in batch]
-            rows = as_matrix(vectors, len(vectors[0]) // 4)
-            places = [Place(*place) for *place, _ in batch]
+            rows, sound = vectors_of(codec, [row[3] for row in batch], dims)
+            places = [Place(*batch[place][:3]) for place in sound]
+            if len(sound) < len(batch):
+                lost = {row[0]: row[1] for row in batch if type(row[1]) is int}
+                copy.damaged |= {n: lost[n] for n in lost.keys() - {one[0] for one in places}}
             copy.extend(places, rows if rotation is None else rotation.shorten(rows))
             copy.seen_added = batch[-1][0]
             read += len(batch)
@@ -223,10 +233,6 @@ def catch_up(
                 return True
         copy.seen_added = added
     return False
-
-
-def as_matrix(vectors: list[bytes], dims: int) -> NDArray[np.float32]:
-    return np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, dims)
 
 
 def as_int8(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from scrubjay.errors import Unavailable
+from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Connection
 from scrubjay.storage.sql import keyword_ranking as ranking
 from scrubjay.storage.sql.scope import EVERYTHING, match, match_run, where
+from scrubjay.storage.sqlite.errors import is_damage
 from scrubjay.types import Scope, Term
 
 
@@ -45,6 +49,17 @@ class SqliteKeyword(ranking.KeywordIndex):
     """The keyword index of one file."""
 
     def _score(self, db: Connection, query: ranking.KeywordQuery) -> ranking.Scored:
+        try:
+            return self._score_by_fts5(db, query)
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+            # It is derived from the memories: other sources can still find them.
+            raise Unavailable(
+                f"the keyword index is damaged; run: {to_type('doctor --repair', self._db.path)}"
+            ) from error
+
+    def _score_by_fts5(self, db: Connection, query: ranking.KeywordQuery) -> ranking.Scored:
         condition, arguments = where(query.scope, self._db)
         weights = [str(float(query.weights.get(name, 1.0))) for name in ranking.FIELDS]
         # FTS5 returns negative BM25; the sign is changed only here.

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.storage.database import Database
+from scrubjay.storage.sql.readable import vectors_of
 from scrubjay.storage.sql.scope import in_parts
-from scrubjay.storage.sqlite.int8 import as_int8, as_matrix
+from scrubjay.storage.sqlite.int8 import as_int8
 from scrubjay.storage.sqlite.rotations import (
     GOOD_RECALL,
     SHORTLIST,
@@ -100,9 +101,8 @@ def _read(
             found += reading.execute(
                 f"SELECT n, vector FROM vectors WHERE n IN ({several}) ORDER BY n", part
             ).fetchall()
-    unseal = db.codec.unseal_vector
-    existing = np.array([n for n, _ in found], np.int64)
-    return existing, as_matrix([unseal(vector) for _, vector in found], dims)
+    matrix, sound = vectors_of(db.codec, [vector for _, vector in found], dims)
+    return np.array([found[place][0] for place in sound], np.int64), matrix
 
 
 def _directions(db: Database, numbers: list[int], dims: int) -> NDArray[np.float32]:

@@ -132,7 +132,8 @@ class SqliteRotations(SqlTable):
         return None if row is None else RotationInfo(*row)
 
     def models(self) -> dict[str, int]:
-        return dict(self._rows("SELECT name, dims FROM models ORDER BY n"))
+        rows = self._rows("SELECT name, dims FROM models ORDER BY n")
+        return {name: dims for name, dims in rows if type(name) is str and type(dims) is int}
 
     def why_not(self, model: str, prefixes: Sequence[int]) -> str:
         """Return why a search does not use short vectors of a model; empty when it does."""
@@ -140,7 +141,9 @@ class SqliteRotations(SqlTable):
         if info is not None:
             low = info.recall < MIN_RECALL
             return f"recall is under {MIN_RECALL}: whole vectors are compared" if low else ""
-        dims = self.models()[model]
+        dims = self.models().get(model)
+        if dims is None:
+            return "no vector is stored yet"
         if not short_dims_of(dims, prefixes)[0]:
             return f"vectors of {dims} numbers are short already"
         count, needed = self._count_and_needed(model)

@@ -11,9 +11,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from scrubjay.errors import Unavailable
+from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.database import Database
-from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, with_ties
-from scrubjay.types import Row
+from scrubjay.storage.sql.readable import named_damage
+from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, is_width, with_ties
+from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,9 +105,22 @@ class SqliteVector(SqlVectors):
             row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return None
+            if not is_width(row[1]):
+                raise Unavailable(
+                    "the width of its vectors is damaged; run:"
+                    f" {to_type('doctor --repair', self._db.path)}"
+                )
             copy = self._copies.setdefault(model, Int8Vectors(row[1]))
             catch_up(copy, db, self._db.codec, row[0])
             return copy
+
+    def damage(self, model: str, scope: Scope) -> str:
+        copy = self._copies.get(model)
+        if copy is None or not copy.damaged:
+            return ""
+        memories = self._ids_and_times(set(copy.damaged.values()), scope)
+        ids = sorted(id_ for _, id_, _ in memories)
+        return named_damage("vector", "not searched", ids, self._db.path) if ids else ""
 
     def _scan_shortlist(
         self, copy: Int8Vectors, query: VectorQuery, seen: NDArray[np.bool_] | None

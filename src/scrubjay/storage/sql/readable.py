@@ -1,0 +1,115 @@
+"""Rows that cannot be decoded: skipped one by one, so that every other row is still found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from scrubjay.runtime.command_hints import to_type
+from scrubjay.storage.codec import UNREADABLE, DamagedValue
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from scrubjay.storage.codec import Codec
+    from scrubjay.storage.database import Database
+
+_MOST_NOTED = 1000
+_MOST_NAMED = 5
+_LENGTH_ERROR = 1e-4
+_PLURALS = {"memory": "memories", "vector": "vectors"}
+_MAX_LENGTH_SQUARED = 4.0  # vectors have the length 1, or 0 for a text without words
+
+
+def note_damage(db: Database, id_: object, why: str) -> None:
+    """Remember that a memory cannot be read; of very many, the latest."""
+    if not isinstance(id_, str):
+        return
+    for oldest in list(db.damaged)[: len(db.damaged) - _MOST_NOTED + 1]:
+        db.damaged.pop(oldest, None)
+    db.damaged[id_] = why
+
+
+def texts(values: Sequence[Any]) -> tuple[str, ...]:
+    """Return token lines, with an empty one in the place of a value that is not a text."""
+    return tuple(value if type(value) is str else "" for value in values)
+
+
+def reason(error: Exception) -> str:
+    """Return why a row cannot be read, in a few words and without its text."""
+    if isinstance(error, DamagedValue):
+        return str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return "a text is not UTF-8"
+    if isinstance(error, OverflowError):
+        return "a time is outside the years 1 to 9999"
+    if "JSON" in type(error).__name__:
+        return "a field is not JSON"
+    return re.sub(r"\s+", " ", str(error))[:80] or type(error).__name__
+
+
+def named_damage(
+    what: Literal["memory", "vector"], consequence: str, ids: Sequence[str], db: str
+) -> str:
+    """Say how many of what are damaged, of which memories, and what to do."""
+    shown = ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")
+    count = f"1 {what} is" if len(ids) == 1 else f"{len(ids):,} {_PLURALS[what]} are"
+    return f"{count} damaged and {consequence} ({shown}); run: {to_type('doctor --repair', db)}"
+
+
+def are_sound(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return a flag for each row: False where it has NaN or infinity, or is far too long."""
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        sound: NDArray[np.bool_] = np.einsum("ij,ij->i", matrix, matrix) <= _MAX_LENGTH_SQUARED
+    return sound
+
+
+def vector_of(codec: Codec, stored: Any, dims: int) -> NDArray[np.float32] | None:
+    """Return one stored vector; None where it is damaged."""
+    import numpy as np
+
+    try:
+        vector = np.frombuffer(codec.unseal_vector(stored), "<f4")
+        return vector if len(vector) == dims and are_sound(vector[None, :])[0] else None
+    except UNREADABLE:
+        return None
+
+
+def has_right_length(vector: NDArray[np.float32] | None) -> bool:
+    """True for the length 1, or 0 for a text without words; a flipped bit changes it.
+    Too slow for every search, which only leaves out vectors that could outrank all others."""
+    import numpy as np
+
+    length = 0.5 if vector is None else float(np.linalg.norm(vector))
+    return abs(length - 1) < _LENGTH_ERROR or length == 0
+
+
+def vector_or_zeros(codec: Codec, stored: Any, dims: int) -> NDArray[np.float32]:
+    """Return one stored vector; where it is damaged, one that is near to none."""
+    import numpy as np
+
+    vector = vector_of(codec, stored, dims)
+    return np.zeros(dims, np.float32) if vector is None else vector
+
+
+def vectors_of(
+    codec: Codec, stored: Sequence[Any], dims: int
+) -> tuple[NDArray[np.float32], list[int]]:
+    """Return stored vectors as the rows of a matrix, and the places of those that are not damaged."""
+    import numpy as np
+
+    try:
+        found = [codec.unseal_vector(one) for one in stored]
+        matrix = np.frombuffer(b"".join(found), "<f4").reshape(len(found), dims)
+        if set(map(len, found)) <= {4 * dims} and are_sound(matrix).all():
+            return matrix, list(range(len(found)))
+    except UNREADABLE:
+        pass  # one by one
+    vectors = [vector_of(codec, one, dims) for one in stored]
+    places = [place for place, vector in enumerate(vectors) if vector is not None]
+    sound = [vector for vector in vectors if vector is not None]
+    return np.array(sound, np.float32).reshape(len(sound), dims), places
