@@ -400,7 +400,7 @@ class TestTrouble:
         (tmp_path / "a.md").write_bytes(b"12345")
         os.utime(tmp_path / "a.md", ns=(1_700_000_000_123_456_700, 1_700_000_000_123_456_700))
 
-        ((path, size, mtime_ns),) = walk(str(tmp_path), lambda *_: None)
+        ((path, size, mtime_ns, _),) = walk(str(tmp_path), lambda *_: None)
 
         assert (path, size) == (str(tmp_path / "a.md"), 5)
         assert mtime_ns == (tmp_path / "a.md").stat().st_mtime_ns

@@ -1,7 +1,7 @@
 """Documents: readers of file formats, which return text, title, topics, links and structure.
 
-A reader takes a path and bytes and touches nothing else. `walk.py` finds the files, `write/ingest`
-stores their documents.
+A reader takes a path and bytes and touches nothing else. `walk.py` finds the files, `isolated.py`
+runs the readers of foreign formats in another process, `write/ingest` stores the documents.
 """
 
 from __future__ import annotations
@@ -20,6 +20,13 @@ class Unreadable(Exception):
         super().__init__(reason)
         self.reason = reason
         self.failed = failed
+
+
+class GaveUp(Unreadable):
+    """Reading a file took too much time or memory, or crashed: it is tried again when it changes."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason, failed=True)
 
 
 class Target(NamedTuple):

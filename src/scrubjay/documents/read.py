@@ -68,6 +68,12 @@ def read(path: str, data: bytes) -> list[Document]:
     return [Document(text, format=kind if is_code else "text")]
 
 
+def is_foreign(path: str, data: bytes) -> bool:
+    """True when a library parses the file, which may take any amount of time and memory."""
+    kind = kind_of(path)
+    return kind in _NEEDS and _is_installed(kind) and bool(data.strip())
+
+
 def kind_of(path: str) -> str:
     """Return the reader of a path, or the language of a code file; `text` for an unknown name."""
     name, extension = _name_and_extension(path)

@@ -22,11 +22,12 @@ Skip = Callable[[str, str, bool], None]
 
 
 class FoundFile(NamedTuple):
-    """A file on disk."""
+    """A file on disk. One that a person `named` may be a link; one that was found is not."""
 
     path: str
     size: int
     mtime_ns: int
+    named: bool = False
 
 
 class _Rules(NamedTuple):
@@ -54,7 +55,7 @@ def walk(root: str, skip: Skip, own: Collection[str] = ()) -> Iterator[FoundFile
         skip(root, _words(error), True)
         return
     if stat.S_ISREG(now.st_mode):
-        yield FoundFile(root, now.st_size, now.st_mtime_ns)
+        yield FoundFile(root, now.st_size, now.st_mtime_ns, named=True)
     else:
         skip(root, "not a regular file", False)
 

@@ -13,6 +13,7 @@ from fakes import HashingEmbedder
 
 import scrubjay
 from scrubjay import InvalidInput
+from scrubjay.documents.isolated import IsolatedReader
 from scrubjay.write.ingest import run as module
 
 LATER = 2_000_000_000
@@ -561,7 +562,9 @@ class TestTwoAtOnce:
     ):
         """A watch in one process, an `ingest` in another."""
         with scrubjay.open(words_only.path, embedder=False) as other:
-            late = module.IngestRun(other._context.shelf, str(notes), None, "default", set())
+            shelf = other._context.shelf
+            reader = IsolatedReader(shelf.file_limits)
+            late = module.IngestRun(shelf, str(notes), None, "default", set(), reader)
             words_only.ingest(notes)
 
             late.read(None)

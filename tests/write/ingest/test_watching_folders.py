@@ -10,6 +10,7 @@ import pytest
 
 import scrubjay
 from scrubjay import InvalidInput
+from scrubjay.documents.isolated import IsolatedReader
 from scrubjay.write import document_links
 from scrubjay.write.ingest.folders import finish_runs
 from scrubjay.write.ingest.run import IngestRun
@@ -47,7 +48,9 @@ def test_a_document_that_another_process_moved_meanwhile_is_not_dropped(tmp_path
     ):
         here.ingest(tmp_path / "x")
         before = id_of(here, "a.md")
-        run = IngestRun(here._context.shelf, str(tmp_path / "x"), None, "default", set())
+        shelf = here._context.shelf
+        reader = IsolatedReader(shelf.file_limits)
+        run = IngestRun(shelf, str(tmp_path / "x"), None, "default", set(), reader)
         os.rename(tmp_path / "x" / "a.md", tmp_path / "y" / "a.md")
         assert there.ingest(tmp_path / "y").moved == 1
         run.read(None)

@@ -9,11 +9,13 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.runtime.closing import close_all
 from scrubjay.text.validation import check_name, several
 from scrubjay.types import DEFAULT_NAMESPACE, OWNER, Filters, Scope
 from scrubjay.types.reports import Covered, Ingested
 
 if TYPE_CHECKING:
+    from scrubjay.documents.isolated import IsolatedReader
     from scrubjay.sharing.permissions import Permissions
     from scrubjay.storage.sql.collections import SharedCollection, SqlCollections
     from scrubjay.storage.sql.files import Folder
@@ -35,6 +37,7 @@ class IngestedFolders:
         self._people = people
         self._watchers: list[Watcher] = []
         self._reading = threading.RLock()
+        self._stopping = threading.Event()
 
     def ingest(
         self,
@@ -48,11 +51,16 @@ class IngestedFolders:
             raise InvalidInput("collection needs a path; to rename one, use `rename_collection`")
         if collection is not None:
             collection = check_name("collection", collection, "notes")
-        with self._reading:
+        from scrubjay.documents.isolated import IsolatedReader
+
+        with (
+            self._reading,
+            IsolatedReader(self._context.file_limits, self._stopping) as reader,
+        ):
             if path is None:
-                return refresh(self._context, self._folders(namespace), progress)
+                return refresh(self._context, self._folders(namespace), progress, reader)
             namespace, collection = self._placed(namespace, collection)
-            return ingest(self._context, path, collection, namespace, progress)
+            return ingest(self._context, path, collection, namespace, progress, reader)
 
     def watch(
         self,
@@ -95,8 +103,10 @@ class IngestedFolders:
         return next((one.failure for one in self._watchers if one.failure), None)
 
     def stop(self) -> None:
-        while self._watchers:
-            self._watchers.pop().stop()
+        """Stop watching; a file that is being read in another process is given up."""
+        self._stopping.set()
+        watchers, self._watchers = self._watchers, []
+        close_all(watcher.stop for watcher in reversed(watchers))
 
     def coverage(
         self, state: str | None, collection: str | None, namespace: str | None
@@ -128,6 +138,15 @@ class IngestedFolders:
             return 0
         files = self._context.files.visible(self._caller.sees)
         return len({file.path for file in files if file.state()})
+
+    def roots(self) -> list[str]:
+        """Return the paths of all followed files and folders, of every user."""
+        return [folder.path for folder in self._context.folders.all(Scope())]
+
+    def count_failed(self) -> int:
+        """Return how many files could not be read."""
+        scope = self._caller.sees
+        return self._context.files.count_failed(scope._replace(reader=None, writer=scope.reader))
 
     def collections(self) -> list[Collection]:
         return self._context.folders.collections(self._caller.sees)
@@ -212,6 +231,7 @@ def ingest(
     collection: str | None,
     namespace: str | None,
     report: Report | None,
+    reader: IsolatedReader,
 ) -> Ingested:
     """Bring the memories in step with a file or folder."""
     from scrubjay.write.document_links import unresolved
@@ -230,12 +250,17 @@ def ingest(
         raise InvalidInput(f"there is no file or folder {root}")
     namespace = namespace or DEFAULT_NAMESPACE
     unlinked = {namespace: unresolved(context, namespace)}
-    run = IngestRun(context, root, collection, namespace, set())
+    run = IngestRun(context, root, collection, namespace, set(), reader)
     run.read(report)
     return finish_runs(context, [run], unlinked)
 
 
-def refresh(context: WriteContext, folders: Sequence[Folder], report: Report | None) -> Ingested:
+def refresh(
+    context: WriteContext,
+    folders: Sequence[Folder],
+    report: Report | None,
+    reader: IsolatedReader,
+) -> Ingested:
     """Bring the memories in step with all followed folders; a missing folder keeps its memories."""
     from scrubjay.write.document_links import unresolved
     from scrubjay.write.ingest.run import IngestRun
@@ -247,7 +272,7 @@ def refresh(context: WriteContext, folders: Sequence[Folder], report: Report | N
     missing: list[tuple[str, str]] = []
     for folder in folders:
         if os.path.lexists(folder.path):
-            runs.append(IngestRun(context, folder.path, None, folder.namespace, moved))
+            runs.append(IngestRun(context, folder.path, None, folder.namespace, moved, reader))
             runs[-1].read(report)
         else:
             drop = f"scrubjay collections remove {folder.collection}"

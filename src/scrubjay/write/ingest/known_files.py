@@ -27,13 +27,19 @@ class KnownFiles:
         for file in context.files.under(root, namespace):
             self.files.setdefault(file.path, []).append(file)
         left_out = context.files.skipped(root, Scope(namespaces=(namespace,)))
-        self._skipped = {left.path: left for left in left_out if left.state == "skipped"}
+        self._skipped = {left.path: left for left in left_out}
 
-    def skipped(self, path: str, stat: tuple[int, int], reader: str) -> SkippedFile | None:
-        """Return why a file was skipped before, if neither the file nor its reader has changed."""
+    def skipped(
+        self, path: str, stat: tuple[int, int], reader: str, limited: str
+    ) -> SkippedFile | None:
+        """Return why a file was skipped before, if neither the file nor its reader has changed.
+        A file that failed is tried again, unless the reader gave up within the same limits."""
         before = self._skipped.get(path)
-        same = before and (before.size, before.mtime_ns, before.reader) == (*stat, reader)
-        return before if same else None
+        if before is None:
+            return None
+        same_reader = reader if before.state == "skipped" else limited
+        now = (*stat, same_reader)
+        return before if (before.size, before.mtime_ns, before.reader) == now else None
 
     def moved_from(self, digest: str) -> list[IndexedFile]:
         """Return the documents of a missing file that had the same bytes: it was moved."""

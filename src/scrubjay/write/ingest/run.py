@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.documents import Document, Unreadable
-from scrubjay.documents.read import is_binary_name, read, reader_of
+from scrubjay.documents import Document, GaveUp, Unreadable
+from scrubjay.documents.isolated import IsolatedReader, Stopped
+from scrubjay.documents.read import is_binary_name, reader_of
 from scrubjay.documents.walk import FoundFile, walk
 from scrubjay.errors import InvalidInput
+from scrubjay.runtime.private_files import open_found
 from scrubjay.storage.sql.files import (
     Folder,
     IndexedFile,
@@ -62,8 +64,10 @@ class IngestRun:
         collection: str | None,
         namespace: str,
         moved: set[str],
+        reader: IsolatedReader,
     ) -> None:
         self._context = context
+        self._reader = reader
         self._root = root
         self.namespace = namespace
         self._collection = collection or _default_collection(context, root, namespace)
@@ -92,7 +96,11 @@ class IngestRun:
         for number, file in enumerate(files):
             if report:
                 report(number, len(files), os.path.relpath(file.path, folder))
-            change = self._read_file(file)
+            try:
+                change = self._read_file(file)
+            except Stopped:
+                self._flush()
+                raise
             if change is not None:
                 self._batch.append(change)
                 chars += sum(len(memory.text) for memory, _ in change.documents)
@@ -150,7 +158,9 @@ class IngestRun:
         if same_place and is_unchanged(known, stat, reader):
             self._unchanged += 1
             return None
-        skipped = self._known.skipped(file.path, stat, reader)
+        # A file that is named is always tried again.
+        limited = "" if file.path == self._root else self._limited(reader)
+        skipped = self._known.skipped(file.path, stat, reader, limited)
         if skipped:
             self._left_out.append(skipped._replace(collection=place))
             return None
@@ -160,7 +170,11 @@ class IngestRun:
             if same_place and is_unchanged(known, None, reader, digest):
                 self._unchanged += 1
                 return _Change(file, digest, reader, touched=tuple(known))
-            return self._change(file, known, digest, reader, read(file.path, data))
+            documents = self._reader.read(file.path, data, self._flush)
+            return self._change(file, known, digest, reader, documents)
+        except GaveUp as gave_up:
+            self._leave_out(file.path, gave_up.reason, True, file, self._limited(reader))
+            self._remember_failure()
         except Unreadable as unreadable:
             self._leave_out(file.path, unreadable.reason, unreadable.failed, file, reader)
         except InvalidInput as error:
@@ -168,6 +182,18 @@ class IngestRun:
         except OSError as error:
             self._leave_out(file.path, error.strerror or str(error), True, file, reader)
         return None
+
+    def _limited(self, reader: str) -> str:
+        """Return the reader with its limits: a file that it gave up is read again with others."""
+        limits = self._context.file_limits
+        return f"{reader} {limits.timeout_s:g}s {limits.memory_mb}MB"
+
+    def _remember_failure(self) -> None:
+        """Store at once that the last file failed: a run that is killed must not try it again."""
+        context, failure = self._context, self._left_out[-1]
+        with context.records.transaction():
+            context.check_place(self.namespace)
+            context.files.set_skipped(failure.path, self.namespace, [failure])
 
     def _change(
         self,
@@ -280,7 +306,7 @@ def bytes_of(file: FoundFile) -> bytes:
     too_large = Unreadable(f"larger than {MOST_BYTES // 1_000_000} MB", failed=False)
     if file.size > MOST_BYTES:
         raise too_large
-    with open(file.path, "rb") as opened:
+    with open(file.path, "rb") if file.named else open_found(file.path) as opened:
         data = opened.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:  # it grew since it was found
         raise too_large
