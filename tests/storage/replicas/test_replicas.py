@@ -218,7 +218,9 @@ def test_what_was_linked_in_the_background_meanwhile_is_not_left(
 
 def test_a_server_is_dropped(served: scrubjay.Store):
     served.reindex("graph", drop=True)
-    assert [one.tier for one in served.servers()] == ["vectors"]
+    assert [(one.tier, one.dropped) for one in served.servers()] == [
+        ("graph", True), ("vectors", False),
+    ]  # fmt: skip
     with pytest.raises(scrubjay.InvalidInput, match="nothing to drop"):
         served.reindex("graph", drop=True)
     with pytest.raises(scrubjay.InvalidInput, match="vectors or graph"):

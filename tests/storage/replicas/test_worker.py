@@ -377,6 +377,7 @@ def test_two_servers_are_told_and_one_that_is_away_does_not_stop_the_other(
     )
     chance = np.random.default_rng(2)
     given = chance.normal(size=(len(IDS), 8)).astype(np.float32)
+    given /= np.linalg.norm(given, axis=1, keepdims=True)  # longer ones count as damaged
     fill(store)
     store.activate("m", 8)
     store.embed("m", {id_: [row] for id_, row in zip(IDS, given, strict=True)})

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection
+from scrubjay.storage.sql.readable import vector_of
 from scrubjay.storage.sql.scope import SqlTable, in_parts
 from scrubjay.text.urls import is_server_url
 
@@ -22,6 +23,7 @@ VECTORS, GRAPH = KINDS = ("vectors", "graph")
 MAX_COUNTED = 100_000  # counting more takes time and is of no use
 REBUILT = ""  # as `other`: the memory was deleted, and all its links with it
 EVERYTHING = ""  # as `id`: clear the whole store before the changes after this one
+_DROPPED = "dropped "  # a key of this and a kind has the address of the replica that was dropped
 
 _FIELDS = (
     "n, id, namespace, type, collection, session, owner, agent, domain_label, created_us,"
@@ -140,8 +142,22 @@ class Outbox(SqlTable):
             if self.is_attached(kind, place):  # another process was faster
                 return False
             db.execute("INSERT INTO projections (tier, place) VALUES (?, ?)", (kind, place))
+            db.execute("DELETE FROM keys WHERE name = ?", (_DROPPED + kind,))
             self.add_everything(kind)
         return True
+
+    def attach_unless_dropped(self, kind: str, place: str) -> bool:
+        """Attach a replica unless it was dropped; True when it is attached now."""
+        with self._db.write():
+            if self.is_dropped(kind, place):
+                return False
+            self.attach(kind, place)
+        return True
+
+    def is_dropped(self, kind: str, place: str) -> bool:
+        """True when this replica was dropped and not attached since: no worker attaches it by itself."""
+        row = self._row("SELECT key FROM keys WHERE name = ?", (_DROPPED + kind,))
+        return row is not None and bytes(row[0]).decode() == place
 
     def is_attached(self, kind: str, place: str) -> bool:
         """True when this replica is attached; InvalidInput when another one is."""
@@ -154,7 +170,14 @@ class Outbox(SqlTable):
         return attached == place
 
     def detach(self, kind: str) -> None:
+        """Stop recording changes for a replica, and note that it was dropped, for every process."""
         with self._db.write() as db:
+            if place := self.attached().get(kind):
+                db.execute(
+                    "INSERT INTO keys (name, key) VALUES (?, ?)"
+                    " ON CONFLICT (name) DO UPDATE SET key = excluded.key",
+                    (_DROPPED + kind, place.encode()),
+                )
             db.execute("DELETE FROM projections WHERE tier = ?", (kind,))
             db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
 
@@ -296,15 +319,13 @@ class ReplicaSource(SqlTable):
         return self._number(f"SELECT count(*) FROM memories AS m{which}")
 
     def _vectors(self, numbers: Sequence[int]) -> dict[int, list[tuple[str, int, Any]]]:
-        import numpy as np
-
         found: dict[int, list[tuple[str, int, Any]]] = {}
-        for memory, model, ordinal, stored in self._rows_in(
-            "SELECT c.memory, m.name, c.ordinal, v.vector FROM chunks AS c"
+        for memory, model, ordinal, stored, dims in self._rows_in(
+            "SELECT c.memory, m.name, c.ordinal, v.vector, m.dims FROM chunks AS c"
             " JOIN vectors AS v ON v.chunk = c.n JOIN models AS m ON m.n = v.model"
             " WHERE c.memory IN ({values}) ORDER BY m.name, c.ordinal",
             numbers,
         ):
-            vector = np.frombuffer(self._db.codec.unseal_vector(bytes(stored)), np.float32)
-            found.setdefault(memory, []).append((model, ordinal, vector))
+            if (vector := vector_of(self._db.codec, stored, dims)) is not None:
+                found.setdefault(memory, []).append((model, ordinal, vector))
         return found

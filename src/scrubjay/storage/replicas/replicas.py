@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
+from scrubjay.runtime.closing import close_all
 from scrubjay.storage.replicas.outbox import GRAPH, KINDS, VECTORS, Outbox, Replica, ReplicaSource
 from scrubjay.storage.replicas.worker import THREAD, ReplicaWorker
 from scrubjay.text.urls import NO_REPLICAS
@@ -27,7 +28,10 @@ INDEXES = (WORDS, *KINDS)
 
 
 class Replicas:
-    """The replicas of one store; no server is called before the first search or change."""
+    """The replicas of one store; no server is called before the first search or change.
+
+    The database itself searches in place of a replica that was dropped: `vectors` or `graph` is None.
+    """
 
     def __init__(self, db: Database, servers: ReplicaAddresses) -> None:
         self.outbox = Outbox(db)
@@ -44,21 +48,27 @@ class Replicas:
             from scrubjay.storage.qdrant.vectors import QdrantVectors
 
             qdrant = QdrantServer(servers.vectors)
-            vectors = self.vectors = QdrantVectors(db, qdrant)
-            replicas.append(QdrantReplica(db, qdrant))
-            vectors.on_loss = lambda: self.worker.recheck(VECTORS)
-            vectors.breaker.on_back = self._server_is_back
-            self._close += (vectors.close, qdrant.close)
+            vectors_replica = QdrantReplica(db, qdrant)
+            replicas.append(vectors_replica)
+            if not self.outbox.is_dropped(VECTORS, vectors_replica.place):
+                vectors = self.vectors = QdrantVectors(db, qdrant)
+                vectors.on_loss = lambda: self.worker.recheck(VECTORS)
+                vectors.breaker.on_back = self._server_is_back
+                self._close.append(vectors.close)
+            self._close.append(qdrant.close)
         if servers.graph is not None:
             from scrubjay.storage.falkordb.client import FalkorServer
             from scrubjay.storage.falkordb.graph import FalkorGraph
             from scrubjay.storage.falkordb.replica import FalkorReplica
 
             falkor = FalkorServer(servers.graph, self.outbox.store_id())
-            graph = self.graph = FalkorGraph(db, falkor)
-            replicas.append(FalkorReplica(falkor))
-            graph.on_loss = lambda: self.worker.recheck(GRAPH)
-            self._close += (graph.close, falkor.close)
+            graph_replica = FalkorReplica(falkor)
+            replicas.append(graph_replica)
+            if not self.outbox.is_dropped(GRAPH, graph_replica.place):
+                graph = self.graph = FalkorGraph(db, falkor)
+                graph.on_loss = lambda: self.worker.recheck(GRAPH)
+                self._close.append(graph.close)
+            self._close.append(falkor.close)
         self._replicas = {replica.kind: replica for replica in replicas}
         owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         self.worker = ReplicaWorker(self.outbox, ReplicaSource(db), replicas, owner)
@@ -70,8 +80,10 @@ class Replicas:
 
     def prepare_search(self) -> None:
         """Begin to fill replicas that are used for the first time; wait briefly for recent changes."""
-        if not all(self.outbox.is_attached(k, one.place) for k, one in self._replicas.items()):
-            self.worker.wake()
+        for kind, replica in self._replicas.items():
+            attached = self.outbox.is_attached(kind, replica.place)
+            if not attached and not self.outbox.is_dropped(kind, replica.place):
+                self.worker.wake()
         self.worker.settle()
 
     def on_caught_up(self, callback: Callable[[], None]) -> None:
@@ -80,18 +92,25 @@ class Replicas:
 
     def states(self) -> tuple[ServerState, ...]:
         """Return the state of every replica, including those of other processes; ours are pinged."""
-        mine = {k: one for k, one in self._replicas.items() if not self.worker.is_dropped(k)}
-        places = {**self.outbox.attached(), **{kind: one.place for kind, one in mine.items()}}
-        outages = {kind: _outage(mine[kind]) if kind in mine else "" for kind in sorted(places)}
+        named = {kind: replica.place for kind, replica in self._replicas.items()}
+        places = {**self.outbox.attached(), **named}
+        dropped = {kind for kind in named if self.worker.is_dropped(kind)}
+        outages = {kind: _outage(self._replicas[kind]) for kind in named if kind not in dropped}
         return tuple(
-            ServerState(kind, places[kind], self.worker.pending_for(kind), outage)
-            for kind, outage in outages.items()
+            ServerState(
+                kind,
+                places[kind],
+                self.worker.pending_for(kind),
+                outages.get(kind, ""),
+                kind in dropped,
+            )
+            for kind in sorted(places)
         )
 
     def pending_notes(self, kinds: Sequence[str]) -> Iterator[str]:
         for kind, replica in self._replicas.items():
-            if kind not in kinds:
-                continue
+            if kind not in kinds or (self.graph if kind == GRAPH else self.vectors) is None:
+                continue  # the database searches in its place
             if self.worker.is_dropped(kind):
                 yield f"{kind}: {replica.place} was detached from this store; open the store again"
             elif count := self.worker.pending_for(kind):
@@ -108,7 +127,8 @@ class Replicas:
         drop: bool,
         progress: Callable[[int, int], None] | None,
     ) -> Reindexed:
-        """Rebuild one index, or all of them, from the database; or detach a replica."""
+        """Rebuild one index, or all that are in use, from the database; or detach a replica.
+        A replica that was dropped is filled again when it is named."""
         if name is not None and name not in INDEXES:
             from scrubjay.text.validation import did_you_mean
 
@@ -127,9 +147,8 @@ class Replicas:
         for kind in KINDS:
             if name not in (None, kind):
                 continue
-            if kind in self._replicas:
-                self.outbox.add_everything(kind)
-                self.worker.wake()
+            if kind in self._replicas and (name == kind or not self.worker.is_dropped(kind)):
+                self._refill(kind)
             elif kind in attached:
                 raise InvalidInput(
                     f"the {kind} are on a server that was not named when this store was opened;"
@@ -143,7 +162,7 @@ class Replicas:
     def _drop(self, kind: str) -> str:
         """Detach a replica and clear it if it answers; return what stays behind."""
         place = self.outbox.attached().get(kind)
-        if place is None:
+        if place is None and (place := self._left_behind(kind)) is None:
             raise InvalidInput(f"no server is attached for the {kind}: there is nothing to drop")
         self.outbox.detach(kind)
         if kind not in self._replicas:
@@ -154,11 +173,24 @@ class Replicas:
             return f"the data at {place} stays there: {error}"
         return ""
 
+    def _left_behind(self, kind: str) -> str | None:
+        """Return the address of a replica that was dropped and still has data of this store."""
+        replica = self._replicas.get(kind)
+        if replica is None or not self.outbox.is_dropped(kind, replica.place):
+            return None
+        return replica.place if replica.count() else None
+
+    def _refill(self, kind: str) -> None:
+        replica = self._replicas[kind]
+        if self.outbox.is_dropped(kind, replica.place):
+            replica.ping()
+            self.outbox.attach(kind, replica.place)
+        else:
+            self.outbox.add_everything(kind)
+        self.worker.wake()
+
     def close(self) -> None:
-        self.worker.settle()
-        self.worker.stop()
-        for close in self._close:
-            close()
+        close_all([self.worker.settle, self.worker.stop, *self._close])
 
     def _server_is_back(self) -> None:
         # The replica may have caught up while searches still held it for unavailable.

@@ -78,9 +78,13 @@ class ReplicaWorker:
         return 0 if self.is_dropped(kind) else self._source.count(kind)
 
     def is_dropped(self, kind: str) -> bool:
-        """True when a replica that is used here was detached, by any process."""
-        used = any(feed.kind == kind and feed.attached for feed in self._feeds)
-        return used and kind not in self._outbox.attached()
+        """True when a replica that is named here was detached, by any process."""
+        return any(feed.kind == kind and self._is_dropped(feed) for feed in self._feeds)
+
+    def _is_dropped(self, feed: _Feed) -> bool:
+        if feed.kind in self._outbox.attached():
+            return False
+        return feed.attached or self._outbox.is_dropped(feed.kind, feed.replica.place)
 
     def recheck(self, kind: str) -> None:
         for feed in self._feeds:
@@ -100,9 +104,7 @@ class ReplicaWorker:
             if progress:
                 progress(max(total - left, 0), total)
             late = deadline is not None and time.monotonic() >= deadline
-            attached = self._outbox.attached()
-            fed = not left and all(feed.attached or feed.kind in attached for feed in self._feeds)
-            if fed or late or self._worker.stopping.is_set():
+            if (not left and self._all_attached()) or late or self._worker.stopping.is_set():
                 return left
             if self._gave_up():
                 return self.pending()
@@ -120,9 +122,18 @@ class ReplicaWorker:
                 return
             time.sleep(0.01)
 
+    def _all_attached(self) -> bool:
+        attached = self._outbox.attached()
+        return all(
+            feed.attached or feed.kind in attached or self._is_dropped(feed)
+            for feed in self._feeds
+        )
+
     def _gave_up(self) -> bool:
         return self._broken or all(
-            feed.outage or (feed.attached and not self._outbox.next(feed.kind, 1))
+            feed.outage
+            or (feed.attached and not self._outbox.next(feed.kind, 1))
+            or self._is_dropped(feed)
             for feed in self._feeds
         )
 
@@ -145,7 +156,8 @@ class ReplicaWorker:
         pauses = [
             feed.backoff.left_s if feed.failed else _OTHERS_S
             for feed in self._feeds
-            if feed.failed or not feed.attached or self._outbox.next(feed.kind, 1)
+            if not self._is_dropped(feed)
+            and (feed.failed or not feed.attached or self._outbox.next(feed.kind, 1))
         ]
         return min(pauses, default=None)
 
@@ -185,22 +197,36 @@ class ReplicaWorker:
             return False
         feed.succeed()
         feed.leased = self._outbox.done(feed.kind, changes, self._owner, LEASE_S)
+        if not feed.leased and self._outbox.is_dropped(feed.kind, feed.replica.place):
+            self._clear_late_batch(feed)
+            return False
         if changes and not self._outbox.next(feed.kind, 1):
             self.on_caught_up()
         return True
 
     def _attach(self, feed: _Feed) -> bool:
-        """Attach a replica once it has answered: the address may be wrong."""
+        """Attach a replica once it has answered: the address may be wrong. A dropped one stays dropped."""
+        place = feed.replica.place
         try:
-            if not self._outbox.is_attached(feed.kind, feed.replica.place):
+            if not self._outbox.is_attached(feed.kind, place):
+                if self._outbox.is_dropped(feed.kind, place):
+                    return False
                 feed.replica.ping()
-                self._outbox.attach(feed.kind, feed.replica.place)
+                if not self._outbox.attach_unless_dropped(feed.kind, place):
+                    return False
         except (Unavailable, InvalidInput) as error:
             feed.fail(str(error))
             return False
         feed.attached = True
         feed.succeed()
         return True
+
+    def _clear_late_batch(self, feed: _Feed) -> None:
+        """Delete a batch that was on its way while the replica was dropped and cleared."""
+        try:
+            feed.replica.clear()
+        except (Unavailable, InvalidInput) as error:
+            feed.fail(str(error))
 
     @contextmanager
     def _renewing_lease(self, feed: _Feed) -> Iterator[None]:
