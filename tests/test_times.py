@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from time import process_time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay import InvalidInput
-from scrubjay.times import micros, moment, parse, system_clock
+from scrubjay.times import micros, moment, parse, system_clock, time_zone
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
@@ -79,3 +80,22 @@ def test_the_system_clock_is_aware():
 
     assert now.utcoffset() == datetime.now().astimezone().utcoffset()
     assert abs(now - datetime.now(UTC)) < timedelta(seconds=5)
+
+
+@pytest.mark.parametrize("name", ["a/" * 2000, "x" * 100_000, "Europe/" + "Berlin" * 50])
+def test_a_long_name_is_not_a_time_zone(name):
+    """Found by fuzzing: zoneinfo imports a package for each slash, until the stack is full."""
+    with pytest.raises(InvalidInput, match="time zone"):
+        time_zone(name, "timezone")
+    with pytest.raises(InvalidInput):
+        parse(f"2026-05-03T14:30[{name}]", "at")
+
+
+def test_a_long_text_is_refused_as_a_time_at_once():
+    """Found by fuzzing: 40 KB of digits took 14 seconds, and an imported date may have any length."""
+    begun = process_time()
+
+    with pytest.raises(InvalidInput, match="at has 100000 characters"):
+        parse("2026" * 25_000, "at")
+
+    assert process_time() - begun < 1

@@ -1,5 +1,8 @@
 """Prints the tree of the package: files, lines and importers of each folder.
 
+Imports for type checking alone are left out, as in tests/test_layers.py. Scripts and styles of the web UI
+are listed by folder and counted apart from Python.
+
 `python -m tools.house` prints it as a table; `docs/architecture.md` contains what it prints.
 """
 
@@ -22,6 +25,9 @@ LAYERS = (
 )
 
 
+SCRIPTS = (".js", ".css")
+
+
 class Room(NamedTuple):
     """One module of the root or one folder, without the folders inside it."""
 
@@ -30,17 +36,24 @@ class Room(NamedTuple):
     files: int
     lines: int
     imported_by: tuple[str, ...]
+    is_python: bool = True
 
 
 def main() -> None:
     """Print the table and the totals."""
-    rooms = list(tree())
+    rooms = [*tree(), *scripts()]
     print("| where | files | lines | what it is | imported by |\n|---|--:|--:|---|---|")
     for room in rooms:
         importers = ", ".join(room.imported_by) or "-"
         print(f"| `{room.name}` | {room.files} | {room.lines:,} | {room.purpose} | {importers} |")
+    python = _counts("Python files", [room for room in rooms if room.is_python])
+    web = _counts("scripts and styles", [room for room in rooms if not room.is_python])
+    print(f"\n{python}; {web}; {len(list(root_names()))} names in the root.")
+
+
+def _counts(kind: str, rooms: list[Room]) -> str:
     files, lines = sum(room.files for room in rooms), sum(room.lines for room in rooms)
-    print(f"\n{files} Python files, {lines:,} lines, {len(list(root_names()))} names in the root.")
+    return f"{files} {kind} with {lines:,} lines"
 
 
 def layers_diagram() -> None:
@@ -82,6 +95,17 @@ def tree() -> Iterator[Room]:
         yield _room(name, sorted(folder.glob("*.py")), folder / "__init__.py", importers)
 
 
+def scripts() -> Iterator[Room]:
+    """Yield the folders with scripts and styles, in order; the main script says what each is."""
+    found = {file.parent for kind in SCRIPTS for file in PACKAGE.rglob(f"*{kind}")}
+    for folder in sorted(found):
+        files = sorted(file for file in folder.iterdir() if file.suffix in SCRIPTS)
+        (first,) = (file for file in files if file.name in ("main.js", f"{folder.name}.js"))
+        purpose = first.read_text(encoding="utf-8").split("\n")[0].removeprefix("// ")
+        name = f"{folder.relative_to(PACKAGE).as_posix()}/"
+        yield Room(name, purpose, len(files), _lines(files), (), is_python=False)
+
+
 def root_names() -> Iterator[str]:
     """Yield the names of the package root, as a reader of the tree sees them."""
     for path in sorted(PACKAGE.iterdir()):
@@ -90,11 +114,14 @@ def root_names() -> Iterator[str]:
 
 
 def _room(name: str, files: list[Path], about: Path, importers: dict[str, set[str]]) -> Room:
-    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
     source = about.read_text(encoding="utf-8") if about.exists() else ""
     docstring = ast.get_docstring(ast.parse(source)) or ""
     users = importers.get(name.rstrip("/"), set())
-    return Room(name, docstring.split("\n")[0], len(files), lines, tuple(sorted(users)))
+    return Room(name, docstring.split("\n")[0], len(files), _lines(files), tuple(sorted(users)))
+
+
+def _lines(files: list[Path]) -> int:
+    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
 
 
 def _importers() -> dict[str, set[str]]:
@@ -102,7 +129,7 @@ def _importers() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for file in PACKAGE.rglob("*.py"):
         here = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in _at_run_time(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scrubjay."):
                 parts = str(node.module).split(".")[1:]
                 folder = PACKAGE.joinpath(*parts)
@@ -111,6 +138,17 @@ def _importers() -> dict[str, set[str]]:
                     if inside[0] != here:
                         found.setdefault("/".join(inside[:depth]), set()).add(here)
     return found
+
+
+def _at_run_time(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the nodes of a file that are not for type checking alone."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        todo += ast.iter_child_nodes(node)
 
 
 if __name__ == "__main__":

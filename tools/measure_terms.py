@@ -9,7 +9,6 @@ Times are CPU time, the least of several rounds.
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +19,7 @@ from bench.corpus import generate
 
 import scrubjay
 from scrubjay.storage.sql import words as sql_words
-from scrubjay.storage.sql.words import TermChanges, count_terms, rewrite_terms
+from scrubjay.storage.sql.words import TermChanges, count_terms
 from scrubjay.text.tfidf import cosine, idfs
 from scrubjay.types import Scope
 
@@ -37,10 +36,6 @@ class Uncounted(TermChanges):
         """Leave a memory uncounted."""
 
     lose = gain
-
-
-def leave(db: sqlite3.Connection) -> None:
-    """Leave the table as it is."""
 
 
 def took_ms(work: Callable[[], object]) -> float:
@@ -69,11 +64,7 @@ def measure_writing(texts: Sequence[str], folder: Path) -> None:
     found: dict[str, list[tuple[float, float]]] = {"without": [], "with": []}
     for n in range(ROUNDS):
         for kind, rows in found.items():
-            counting = kind == "with"
-            vars(sql_words).update(
-                TermChanges=TermChanges if counting else Uncounted,
-                rewrite_terms=rewrite_terms if counting else leave,
-            )
+            vars(sql_words)["TermChanges"] = TermChanges if kind == "with" else Uncounted
             rows.append(written(texts, folder / f"{kind}{n}.db"))
     print(f"| {len(texts):,} memories | without counting | with | ratio |\n|---|---|---|---|")
     for place, what in enumerate(("add, ms", f"forget {FORGOTTEN:,}, ms")):

@@ -121,4 +121,6 @@ def open(
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
         short_turn_chars=settings.short_turn_chars,
+        file_timeout_s=settings.file_timeout_s,
+        file_memory_mb=settings.file_memory_mb,
     )

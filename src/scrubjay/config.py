@@ -11,6 +11,8 @@ The file is `scrubjay.toml` in the user's configuration folder, or the file that
     chunk_overlap_tokens = 25
     timezone = "Europe/Berlin"
     short_turn_chars = 300
+    file_timeout_s = 30
+    file_memory_mb = 1000
     reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
     generator = "http://localhost:11434/v1#qwen3:1.7b"
 
@@ -41,6 +43,8 @@ from scrubjay.types import NOTHING
 CHUNK_TOKENS = 200
 CHUNK_OVERLAP_TOKENS = 25
 SHORT_TURN_CHARS = 300
+FILE_TIMEOUT_S = 30.0
+FILE_MEMORY_MB = 1000
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
@@ -54,7 +58,10 @@ _TEXTS = tuple(
     " reranker_api_key_env generator generator_api_key_env timezone".split()
 )
 _CHUNK_SIZES = ("chunk_tokens", "chunk_overlap_tokens")
-_NUMBERS = (*_CHUNK_SIZES, "short_turn_chars", "reranker_timeout_s", "generator_timeout_s")
+_NUMBERS = (
+    *(*_CHUNK_SIZES, "short_turn_chars", "file_timeout_s", "file_memory_mb"),
+    *("reranker_timeout_s", "generator_timeout_s"),
+)
 _KEYS = (*_TEXTS, *_NUMBERS)
 _NAMES = (*_KEYS, "profile", "tiers", "server")
 
@@ -89,6 +96,13 @@ def tier_setting(name: str, path: object, priority: object = None) -> TierSettin
     )
 
 
+class FileLimits(NamedTuple):
+    """Limits for reading one file of a foreign format; larger files get more time."""
+
+    timeout_s: float = FILE_TIMEOUT_S
+    memory_mb: int = FILE_MEMORY_MB
+
+
 class Access(NamedTuple):
     """Access to a model: its name or URL, API key, time-out and dialect."""
 
@@ -119,6 +133,8 @@ class Settings(NamedTuple):
     chunk_tokens: int = CHUNK_TOKENS
     chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS
     short_turn_chars: int = SHORT_TURN_CHARS
+    file_timeout_s: float = FILE_TIMEOUT_S
+    file_memory_mb: int = FILE_MEMORY_MB
     offline: bool = False
     config_file: str = ""
     profiles: Mapping[str, Mapping[str, Any]] = NOTHING
@@ -182,6 +198,10 @@ def load(
         _whole(table, "chunk_tokens", CHUNK_TOKENS),
         _whole(table, "chunk_overlap_tokens", CHUNK_OVERLAP_TOKENS),
     )
+    limits = check_file_limits(
+        env.get("SCRUBJAY_FILE_TIMEOUT_S") or table.get("file_timeout_s", FILE_TIMEOUT_S),
+        _whole(table, "file_memory_mb", FILE_MEMORY_MB),
+    )
     tiers = _tiers(file, table.get("tiers", {}))
     named = db or env.get("SCRUBJAY_DB")
     if named:  # only that database
@@ -200,6 +220,8 @@ def load(
         chunk_tokens=chunk_tokens,
         chunk_overlap_tokens=overlap_tokens,
         short_turn_chars=check_short_turn(_whole(table, "short_turn_chars", SHORT_TURN_CHARS)),
+        file_timeout_s=limits.timeout_s,
+        file_memory_mb=limits.memory_mb,
         offline=offline(),
         config_file=file,
         profiles=table.get("profile", {}),
@@ -300,13 +322,13 @@ def _timezone(name: str) -> str:
     return name
 
 
-def _seconds(name: str, given: object) -> float:
+def _seconds(name: str, given: object, default: float = TIMEOUT_S) -> float:
     try:
         seconds = float(str(given))
     except ValueError:
         seconds = 0.0
     if isinstance(given, bool) or not 0 < seconds <= 3600:
-        raise InvalidInput(f"{name} is {given!r}; give seconds above 0 (default: {TIMEOUT_S:g})")
+        raise InvalidInput(f"{name} is {given!r}; give seconds above 0 (default: {default:g})")
     return seconds
 
 
@@ -324,6 +346,16 @@ def check_short_turn(chars: object) -> int:
             f" (default: {SHORT_TURN_CHARS})"
         )
     return chars
+
+
+def check_file_limits(timeout_s: object, memory_mb: object) -> FileLimits:
+    """Return valid limits for reading a file; below 100 MB ordinary files would fail."""
+    if type(memory_mb) is not int or not 100 <= memory_mb <= 1_000_000:
+        raise InvalidInput(
+            f"file_memory_mb is {memory_mb!r}; give a whole number of megabytes, 100 or more"
+            f" (default: {FILE_MEMORY_MB})"
+        )
+    return FileLimits(_seconds("file_timeout_s", timeout_s, FILE_TIMEOUT_S), memory_mb)
 
 
 def check_chunk_sizes(tokens: object, overlap: object) -> tuple[int, int]:
@@ -406,8 +438,11 @@ def own_path(
 
 
 def make_folder(folder: str) -> None:
+    """Create the folder of a database, for this user only."""
+    from scrubjay.runtime.private_files import make_private_folder
+
     try:
-        os.makedirs(folder, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise StoreError(
             f"cannot create the folder {folder} ({error.strerror}); give another path for the"

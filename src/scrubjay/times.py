@@ -11,6 +11,9 @@ from scrubjay.errors import InvalidInput
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MIN_MILLISECONDS = 1e11  # as seconds that is the year 5138, as milliseconds 1973
 
+_MAX_TIME_CHARS = 200  # with the name of a zone; the patterns below take the square of the length
+_MAX_ZONE_CHARS = 100  # three times the longest name there is
+
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 When = datetime | date | str
@@ -69,6 +72,13 @@ def time_zone(name: str, what: str) -> tzinfo:
     """Return the time zone of a name such as Europe/Berlin; the error suggests a similar name."""
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+    if (
+        len(name) > _MAX_ZONE_CHARS
+    ):  # zoneinfo imports a package per slash, until the stack is full
+        raise InvalidInput(
+            f"{what} is {name[:_MAX_ZONE_CHARS]!r}… with {len(name)} characters, which is not a time zone;"
+            " give a name such as Europe/Berlin"
+        )
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):  # Europe is a folder, ../x is not a name
@@ -122,6 +132,24 @@ def parse(value: When | None, name: str, *, end_of_day: bool = False) -> datetim
     return None if read is None else read.astimezone(UTC)
 
 
+def parse_bound(
+    value: When | None, name: str, now: Callable[[], datetime], *, end_of_day: bool = False
+) -> datetime | None:
+    """Read a time as `parse` does, or words such as "last week": its first or last moment."""
+    try:
+        return parse(value, name, end_of_day=end_of_day)
+    except InvalidInput as wrong:
+        if not isinstance(value, str):
+            raise
+        from scrubjay.text.dates import window_named
+
+        window = window_named(value.strip(), now())
+        if window is None:
+            words = "words such as yesterday, last week or 3 days ago are accepted as well"
+            raise InvalidInput(f"{wrong}; {words}") from None
+        return window.ends - timedelta(microseconds=1) if end_of_day else window.begins
+
+
 def parse_zoned(value: When | None, name: str, *, end_of_day: bool = False) -> datetime | None:
     """Read a time as `parse` does, and keep its time zone."""
     if value is None:
@@ -146,6 +174,11 @@ def parse_zoned(value: When | None, name: str, *, end_of_day: bool = False) -> d
 
 
 def _from_iso(text: str, name: str) -> datetime | date:
+    if len(text) > _MAX_TIME_CHARS:
+        raise InvalidInput(
+            f"{name} has {len(text)} characters; give an ISO date or time like 2026-05-03 or"
+            " 2026-05-03T14:30+02:00"
+        )
     for read in (date.fromisoformat, datetime.fromisoformat):
         try:
             return read(text)

@@ -21,6 +21,7 @@ from traces import steps
 
 import scrubjay
 from scrubjay import InvalidInput, NotFound, StoreError
+from scrubjay.runtime.command_hints import pending_vectors
 from scrubjay.search.pipeline import Kit, Run, Tier, search
 from scrubjay.search.profiles import _BUILT_IN
 from scrubjay.search.stages.present import check_files, mark_near_duplicates
@@ -241,7 +242,7 @@ class TestSearch:
         assert all(hit.cosine for hit in results)
         assert (
             "tier team: 2 passages have no vector of hashing-256;"
-            f" to create them: scrubjay models pull --db {files['team']}"
+            f" {pending_vectors(files['team'])}"
         ) in results.degraded
 
     def test_the_trace_has_a_step_for_each_tier(self, files, opened):

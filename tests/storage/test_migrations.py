@@ -16,8 +16,9 @@ import scrubjay
 from scrubjay import Link, StoreError
 from scrubjay.storage import schema
 from scrubjay.storage.schema import APPLICATION_ID, SCHEMA_VERSION
-from scrubjay.storage.sqlite import connection as sqlite
-from scrubjay.storage.sqlite.connection import SqliteDatabase, explain
+from scrubjay.storage.sqlite import prepare
+from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.errors import explain
 from scrubjay.types import Scope
 
 OLDEST = DATA / "schema-1.db"
@@ -147,7 +148,7 @@ class TestOlder:
         for start in range(1, SCHEMA_VERSION + 1):
             path = str(tmp_path / f"from{start}.db")
             with monkeypatch.context() as older:
-                older.setattr(sqlite, "SCHEMA_VERSION", start)
+                older.setattr(prepare, "SCHEMA_VERSION", start)
                 SqliteDatabase(path).close()
             assert version_of(path) == start
             SqliteDatabase(path).close()
@@ -169,7 +170,7 @@ def test_tokens_come_to_a_store_of_the_tenth_version_with_data(
 
     place = tmp_path / "a.db" if where == "file" else request.getfixturevalue("postgres_url")
     with monkeypatch.context() as older:
-        older.setattr(sqlite, "SCHEMA_VERSION", 10)
+        older.setattr(prepare, "SCHEMA_VERSION", 10)
         older.setattr(postgres, "SCHEMA_VERSION", 10)
         older.setattr(postgres, "MIGRATIONS", {10: postgres.MIGRATIONS[10]})
         with scrubjay.open(place, embedder=False) as store:
@@ -197,7 +198,7 @@ def test_tokens_come_to_a_store_of_the_tenth_version_with_data(
 KILLED = """
 import os, sys
 from scrubjay.storage import schema
-from scrubjay.storage.sqlite import connection as sqlite
+from scrubjay.storage.sqlite import connection, prepare
 
 real = schema.MIGRATIONS
 def die(db):
@@ -205,8 +206,8 @@ def die(db):
     db.execute("INSERT INTO meta (key, value) VALUES ('half', 'done')")
     os._exit(9)
 
-sqlite.MIGRATIONS = (real[0], die, *real[2:])
-sqlite.SqliteDatabase(sys.argv[1])
+prepare.MIGRATIONS = (real[0], die, *real[2:])
+connection.SqliteDatabase(sys.argv[1])
 """
 
 OPENED = """
@@ -332,7 +333,7 @@ def read_only(monkeypatch):
     def connect(path, **more):
         return real(f"{Path(path).as_uri()}?mode=ro", uri=True, **more)
 
-    monkeypatch.setattr(sqlite.sqlite3, "connect", connect)
+    monkeypatch.setattr(sqlite3, "connect", connect)
 
 
 class TestReadOnly:
@@ -355,7 +356,7 @@ class TestReadOnly:
         """Not after a minute of trying."""
         before = old.read_bytes()
         read_only(monkeypatch)
-        monkeypatch.setattr(sqlite.time, "sleep", lambda s: pytest.fail("it waits for nobody"))
+        monkeypatch.setattr(prepare.time, "sleep", lambda s: pytest.fail("it waits for nobody"))
 
         with pytest.raises(StoreError, match="cannot be written: check the permissions"):
             scrubjay.open(old, embedder=False)
@@ -413,7 +414,7 @@ class TestFullDisk:
         def full(db):
             raise sqlite3.OperationalError("database or disk is full")
 
-        monkeypatch.setattr(sqlite, "MIGRATIONS", (full, *schema.MIGRATIONS[1:]))
+        monkeypatch.setattr(prepare, "MIGRATIONS", (full, *schema.MIGRATIONS[1:]))
         with pytest.raises(StoreError, match="the disk is full"):
             scrubjay.open(tmp_path / "a.db", embedder=False)
 
@@ -448,7 +449,7 @@ class TestBusy:
         ("file is not a database", "is not a scrubjay store"),
         ("database or disk is full", "the disk is full"),
         ("attempt to write a readonly database", "check the permissions"),
-        ("database disk image is malformed", "scrubjay doctor --db notes.db"),
+        ("database disk image is malformed", "scrubjay doctor --repair --db notes.db"),
         ("something new", "notes.db: something new"),
     ],
 )

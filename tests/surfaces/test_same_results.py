@@ -142,7 +142,18 @@ def from_library(db: Path) -> list[Seen]:
 @pytest.fixture(scope="module")
 def url(db: Path) -> Iterator[str]:
     serving = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay", "serve", "--json", "--port", "0", "--db", str(db)],
+        [
+            sys.executable,
+            "-m",
+            "scrubjay",
+            "serve",
+            "--json",
+            "--no-auth",
+            "--port",
+            "0",
+            "--db",
+            str(db),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=os.environ | {"SCRUBJAY_OFFLINE": "1"},

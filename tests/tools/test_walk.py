@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 
 import pytest
@@ -40,5 +41,24 @@ def test_the_architecture_page_has_the_tree():
     """Each folder of the package is in the table that `tools.house` prints."""
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
-    for room in house.tree():
+    for room in (*house.tree(), *house.scripts()):
         assert f"| `{room.name}` |" in page
+
+
+def test_the_tree_lists_scripts_apart_from_python(capsys):
+    """The web UI has a row for each view; its lines are not in the sum of Python."""
+    house.main()
+    *_, totals = capsys.readouterr().out.splitlines()
+
+    assert {"surfaces/web/app/", "surfaces/web/map/"} <= {room.name for room in house.scripts()}
+    python = sum(room.lines for room in house.tree())
+    assert f"Python files with {python:,} lines; " in totals
+    assert " scripts and styles with " in totals
+
+
+def test_the_tree_leaves_out_imports_for_types():
+    """As the five lines do."""
+    tree = ast.parse("if TYPE_CHECKING:\n    from scrubjay import a\nfrom scrubjay import b\n")
+    imports = [node for node in house._at_run_time(tree) if isinstance(node, ast.ImportFrom)]
+
+    assert [names.name for node in imports for names in node.names] == ["b"]

@@ -27,6 +27,21 @@ def to_fetch(db: str | None = None, model: str = "") -> str:
     return override + command
 
 
+def to_embed(db: str | None = None, *, model_is_here: bool = True) -> str:
+    """Return the command that makes the pending vectors; it downloads a model that is missing."""
+    return to_type("models pull", db) if model_is_here else to_fetch(db)
+
+
+def pending_vectors(db: str | None = None, *, model_is_here: bool = True) -> str:
+    """Say what makes the pending vectors by itself, and which command makes them now."""
+    from scrubjay.config import offline
+
+    now = f"to make them now: {to_embed(db, model_is_here=model_is_here)}"
+    if not model_is_here and offline():
+        return now
+    return f"the next `add` or `ingest` to this store makes them; {now}"
+
+
 def to_make(path: str) -> str:
     """Return the command that creates a store at a path, and its folder, which no command creates."""
     folder = os.path.dirname(os.path.abspath(path))

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.storage.sql.scope import personal_namespace
 from scrubjay.text.validation import check_name, check_text, did_you_mean, several
-from scrubjay.times import parse
+from scrubjay.times import parse_bound, system_clock
 from scrubjay.types import DEFAULT_NAMESPACE, OWNER, ROLES, SHARED_PREFIX, WRITER, Scope
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from scrubjay.storage.sql.collections import SharedCollection, SqlCollections
     from scrubjay.types import Filters, Memory
 
@@ -29,9 +31,10 @@ class Permissions:
         user: str | None,
         people: SqlCollections,
         of_project: Callable[[str], Sequence[str]] = lambda _: (),
+        clock: Callable[[], datetime] = system_clock,
     ) -> None:
         self.user = user
-        self._of_project = of_project
+        self._of_project, self._clock = of_project, clock
         self.sees = Scope(reader=self.user)
         self.changes = Scope(writer=self.user)
         self._people = people
@@ -48,8 +51,8 @@ class Permissions:
             owner=_text("owner", filters.owner),
             agent=_text("agent", filters.agent),
             domain=_text("only_domain", filters.only_domain),
-            since=parse(filters.since, "since"),
-            until=parse(filters.until, "until", end_of_day=True),
+            since=parse_bound(filters.since, "since", self._clock),
+            until=parse_bound(filters.until, "until", self._clock, end_of_day=True),
         )
 
     def _expanded(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:

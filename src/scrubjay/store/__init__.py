@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 from scrubjay.config import (
     CHUNK_OVERLAP_TOKENS,
     CHUNK_TOKENS,
+    FILE_MEMORY_MB,
+    FILE_TIMEOUT_S,
     PRIORITY,
     SHORT_TURN_CHARS,
     check_chunk_sizes,
+    check_file_limits,
     check_short_turn,
 )
 from scrubjay.errors import Unavailable
@@ -25,7 +28,7 @@ from scrubjay.store.read import Reader, check_page, ids_of
 from scrubjay.store.search import Request, Search
 from scrubjay.text.urls import parse_replica_urls
 from scrubjay.text.validation import check_text
-from scrubjay.times import When, parse
+from scrubjay.times import When, parse_bound
 from scrubjay.types import Filters, Link, Memories, Memory, Messages, Neighbor, Results, Stored
 
 if TYPE_CHECKING:
@@ -70,9 +73,12 @@ class Store:
         chunk_tokens: int = CHUNK_TOKENS,
         chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS,
         short_turn_chars: int = SHORT_TURN_CHARS,
+        file_timeout_s: float = FILE_TIMEOUT_S,
+        file_memory_mb: int = FILE_MEMORY_MB,
     ) -> None:
         person = None if user is None else check_user(user)
         sizes = check_chunk_sizes(chunk_tokens, chunk_overlap_tokens)
+        limits = check_file_limits(file_timeout_s, file_memory_mb)
         opened = open_own(
             path,
             tiers,
@@ -83,7 +89,7 @@ class Store:
             servers=parse_replica_urls(vectors, graph),
         )
         models = ChosenModels(embedder, reranker, generator)
-        self._context = Context(*opened, person, tenant, profile, clock, sizes, models)
+        self._context = Context(*opened, person, tenant, profile, clock, sizes, limits, models)
         self._search = Search(self._context)
         self._read = Reader(self._context)
 
@@ -447,7 +453,7 @@ class Store:
 
         Searches of profiles with the stage `count_hits` are counted; a server counts every search.
         """
-        return self._context.hit_counts.report(parse(since, "since"))
+        return self._context.hit_counts.report(parse_bound(since, "since", self._context.clock))
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -610,7 +616,7 @@ class Store:
     def remove_collection(self, name: str, *, namespace: str | None = None) -> int:
         """Delete every memory of a collection and stop following its folders; return how many."""
         removed = self._context.folders.remove(name, namespace)
-        self._context.db.purge_log()
+        self._context.db.purge()
         return removed
 
     def members(self, name: str) -> Mapping[str, str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
-from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.errors import InvalidInput, NotFound, StoreError, Unavailable
+from scrubjay.runtime.closing import close_all
+from scrubjay.runtime.command_hints import to_type
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import Kit, Tier
 from scrubjay.search.profiles import Profile
@@ -21,6 +23,7 @@ from scrubjay.times import system_clock
 from scrubjay.types import Filters, Scope
 
 if TYPE_CHECKING:
+    from scrubjay.config import FileLimits
     from scrubjay.conversations.extraction.facts import Facts
     from scrubjay.conversations.extraction.run import Extraction
     from scrubjay.conversations.extraction.worker import ExtractionWorker
@@ -85,18 +88,19 @@ class Context:
         profile: str,
         clock: Callable[[], datetime] | None,
         chunk_sizes: tuple[int, int],
+        file_limits: FileLimits,
         chosen: ChosenModels,
     ) -> None:
         self.tables, self.tiers, self.tenant, self.profile = tables, tiers, tenant, profile
         self.clock = clock or system_clock
         self.db = self.tables.db
         self.path = self.db.path
-        self.permissions = Permissions(user, self.tables.people, self._of_project)
+        self.permissions = Permissions(user, self.tables.people, self._of_project, self.clock)
         self.sees = self.permissions.sees
         self.lookup = TierLookup(self.tiers, self.tables, self.sees)
         self.shared_models: SharedModels | None = None
         self.making = threading.RLock()
-        self._chunk_sizes, self._chosen = chunk_sizes, chosen
+        self._chunk_sizes, self._file_limits, self._chosen = chunk_sizes, file_limits, chosen
         self._kits: dict[bool, Kit] = {}
         if not all(model is None or isinstance(model, bool) for model in chosen[1:]):
             try:  # report a wrong argument now, and not at the first search that needs the model
@@ -107,6 +111,15 @@ class Context:
 
     def scope(self, filters: Filters) -> Scope:
         return self.permissions.narrowed(filters)
+
+    def check_readable(self, id_: str) -> None:
+        """Raise an error for a memory that was just found to be damaged."""
+        why = self.db.damaged.get(id_)
+        if why is not None and self.tables.records.unreadable([id_], self.sees):
+            raise StoreError(
+                f"the memory {id_!r} is damaged: {why}; repair the store with"
+                f" `{to_type('doctor --repair', self.path)}`, or forget the memory"
+            )
 
     def share_models(self, models: SharedModels) -> None:
         self.shared_models = models
@@ -194,6 +207,7 @@ class Context:
             self.path,
             self.permissions.user or "",
             self.permissions.check_place,
+            self._file_limits,
         )
 
     @lazy
@@ -280,17 +294,21 @@ class Context:
         return kit
 
     def close(self) -> None:
+        """Close every part that was made, even if one of them fails."""
+        close_all([*self._workers(), self.tiers.close, self.db.close])
+
+    def _workers(self) -> Iterator[Callable[[], None]]:
+        """Return how to stop what works in the background, in this order; nothing works on a closed file."""
         made = vars(self)
         if "folders" in made:
-            self.folders.stop()
-        if not self.db.closed:
-            if "extraction_worker" in made:
-                self.extraction_worker.stop()
-            if "embedding" in made:
-                self.embedding.close()
-            if "hit_counts" in made:
-                self.hit_counts.stop()
-            if self.tables.replicas is not None:
-                self.tables.replicas.close()
-        self.tiers.close()
-        self.db.close()
+            yield self.folders.stop
+        if self.db.closed:
+            return
+        if "extraction_worker" in made:
+            yield self.extraction_worker.stop
+        if "embedding" in made:
+            yield self.embedding.close
+        if "hit_counts" in made:
+            yield self.hit_counts.stop
+        if self.tables.replicas is not None:
+            yield self.tables.replicas.close

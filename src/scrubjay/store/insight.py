@@ -36,6 +36,7 @@ class Insight:
             servers=context.replicas().states(),
             reranker=reranker,
             generator=generator,
+            failed_files=context.folders.count_failed(),
         )
 
     def gauges(self) -> Gauges:

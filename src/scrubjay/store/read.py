@@ -12,7 +12,7 @@ from scrubjay.search.tables import Tables
 from scrubjay.sharing.tiers.lookup import ask, no_memory
 from scrubjay.store.context import Context
 from scrubjay.times import duration, micros, span_micros
-from scrubjay.types import Filters, Link, Memories, Memory, Neighbor
+from scrubjay.types import Filters, Link, Memories, Memory, Neighbor, Scope
 
 if TYPE_CHECKING:
     from scrubjay.insight.landscape import Landscape
@@ -47,6 +47,7 @@ class Reader:
     def get_all(self, ids: Sequence[str]) -> Memories:
         found = self.get_many(ids)
         if found.missing:
+            self._context.check_readable(found.missing[0])
             raise no_memory(found.missing[0], found.unasked)
         return found
 
@@ -58,7 +59,7 @@ class Reader:
             return tables.records.ids_with_prefix(prefix, self._sees, 3)
 
         for tier in self._lookup.reached(unasked):
-            if ask(tier, unasked, lambda tables: tables.records.get([prefix], self._sees)):
+            if ask(tier, unasked, lambda tables: tables.records.ids(self._whose([prefix]))):
                 return prefix
             if len(prefix) >= 4:
                 similar += ask(tier, unasked, begins) or ()
@@ -77,6 +78,10 @@ class Reader:
         records = self._context.tables.records
         read = records.scan if filters.session is None else records.latest
         return read(scope, limit, offset)
+
+    def _whose(self, ids: Sequence[str]) -> Scope:
+        """Return the scope of these ids, as far as the caller may see them."""
+        return self._sees._replace(ids=tuple(ids))
 
     def expiring(self, within: timedelta | str | None, expired: bool) -> Memories:
         """Return memories whose validity ends soon, or has ended; of an id, the highest tier's version."""

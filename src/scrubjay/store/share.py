@@ -114,7 +114,7 @@ class Share:
             if not copies:
                 raise NotFound(f"{id} is not published in the collection {shared.name!r}")
             self._records.delete(copies)
-        self._context.db.purge_log()
+        self._context.db.purge()
 
     def _refuse_twice(self, memory: Memory, shared: SharedCollection) -> None:
         """Refuse what is in the collection already: the memory, its copy, or the same text and type."""

@@ -49,11 +49,13 @@ class Transfer:
         from scrubjay.write.import_export.export import write_folder
 
         scope = self._context.scope(filters)
-        ids = sorted(self._context.tables.records.ids(scope))
-        entries = self._entries(ids, scope)
-        return write_folder(
+        ids, damaged = _with_ids(self._context.tables.records.ids(scope))
+        ids.sort()
+        entries = self._entries(ids, scope, damaged)
+        done = write_folder(
             _absolute(folder), ids, entries, force=force, prune=prune, report=progress
         )
+        return done._replace(damaged=tuple(damaged))
 
     def export_jsonl(
         self, to: Path | TextIO, filters: Filters, force: bool, progress: Progress | None
@@ -62,16 +64,17 @@ class Transfer:
         from scrubjay.write.import_export.format import to_line
 
         scope = self._context.scope(filters)
-        ids = self._context.tables.records.ids_for_export(scope)
-        entries = self._entries(ids, scope)
+        ids, damaged = _with_ids(self._context.tables.records.ids_for_export(scope))
+        entries = self._entries(ids, scope, damaged)
         if not hasattr(to, "write"):
-            return write_lines(_absolute(to), entries, len(ids), force=force, report=progress)
+            written = write_lines(_absolute(to), entries, len(ids), force=force, report=progress)
+            return written._replace(damaged=tuple(damaged))
         done = 0
         for done, entry in enumerate(entries, 1):
             to.write(to_line(entry) + "\n")
             if progress:
                 progress(done, len(ids), entry.id)
-        return Exported(done)
+        return Exported(done, damaged=tuple(damaged))
 
     def import_entries(
         self,
@@ -108,13 +111,18 @@ class Transfer:
             self._context.embedding.wake()
         return done
 
-    def _entries(self, ids: Sequence[str], scope: Scope) -> Iterator[Memory]:
-        """Yield memories with the links that the caller may see; skip those forgotten meanwhile."""
+    def _entries(
+        self, ids: Sequence[str], scope: Scope, damaged: list[tuple[str, str]]
+    ) -> Iterator[Memory]:
+        """Yield memories with the links that the caller may see; skip those forgotten meanwhile.
+        Those that cannot be read are listed."""
         tables = self._context.tables
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
             found = tables.records.get(batch, scope)
             links = tables.graph.explicit_links(batch, self._context.sees)
+            if len(found) < len(batch):
+                damaged += tables.records.unreadable(batch, scope).items()
             for id_ in batch:
                 if id_ in found:
                     yield found[id_]._replace(links=links.get(id_, ()))
@@ -141,6 +149,13 @@ class Transfer:
                 f"namespace is {namespace!r}, and you share no collection {name!r} with it here;"
                 " choose the target with collection= (--collection) or namespace= (--namespace)"
             )
+
+
+def _with_ids(stored: Sequence[Any]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the ids that are texts; the others are damaged, and come with the reason."""
+    ids = [id_ for id_ in stored if isinstance(id_, str)]
+    damaged = [(repr(id_), "the id is not a text") for id_ in stored if not isinstance(id_, str)]
+    return ids, damaged
 
 
 def _absolute(path: object) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.store.context import Context
 from scrubjay.store.read import Reader
 from scrubjay.times import micros
@@ -16,6 +17,20 @@ from scrubjay.write.remember import remember, update_times, write_memory
 
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is short: other processes write, too
+
+
+@contextmanager
+def _counting(stored: Sequence[Memory]) -> Iterator[None]:
+    """Add to an error of the database how many memories of the same call are stored already."""
+    try:
+        yield
+    except StoreError as error:
+        if not stored:
+            raise
+        raise StoreError(
+            f"{error}. Of this call, the {len(stored):,} before it are stored; they are not stored"
+            " twice if you repeat it"
+        ) from error
 
 
 class Writer:
@@ -38,7 +53,7 @@ class Writer:
         shares = not people.is_empty() and bool(people.visible(sees))
 
         def flush() -> None:
-            with self._tables.records.transaction():
+            with _counting(stored), self._tables.records.transaction():
                 for namespace in {memory.namespace for memory in batch}:
                     if namespace.startswith(SHARED_PREFIX):
                         self._permissions.check_place(namespace)
@@ -118,14 +133,23 @@ class Writer:
     def forget(self, id: str | Iterable[str]) -> int:
         ids = [id] if isinstance(id, str) else list(dict.fromkeys(id))
         with self._tables.records.transaction():
-            found = self.to_change(ids)
+            # Of a damaged one the type is unknown: it may be a message.
+            damaged = set(self._damaged(ids))
+            found = self.to_change([id_ for id_ in ids if id_ not in damaged])
             resolve_later(self._context.shelf, found)
-            messages = {memory.id for memory in found if memory.type == "message"}
+            messages = damaged | {memory.id for memory in found if memory.type == "message"}
             facts = self._context.facts.forget_messages(messages) if messages else []
             copies = self._tables.copies.of([*ids, *facts], self._permissions.changes)
             self._tables.records.delete(list(dict.fromkeys((*ids, *facts, *copies))))
-        self._context.db.purge_log()
+        self._context.db.purge()
         return len(ids)
+
+    def _damaged(self, ids: Sequence[str]) -> Iterable[str]:
+        """Return those of these memories that cannot be read, and that the caller may forget."""
+        records = self._tables.records
+        if len(records.get(ids, self._permissions.changes)) == len(ids):
+            return ()
+        return records.unreadable(ids, self._permissions.changes)
 
     def only_of(self, id: str | Iterable[str]) -> list[Memory]:
         ids = {id} if isinstance(id, str) else set(id)

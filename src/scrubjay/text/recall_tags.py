@@ -36,9 +36,9 @@ def wrap_recalled(
     text: str, id: str, attributes: Mapping[str, str] = {}, *, keep_lines: bool = False
 ) -> str:
     """Return a text inside a recall tag, on one line unless `keep_lines`; tags inside lose their bracket."""
-    inner = _without_lookalikes(text if keep_lines else " ".join(text.split()))
+    inner = without_tags(text if keep_lines else " ".join(text.split()))
     written = "".join(
-        f' {name}="{_escaped(_without_lookalikes(value))}"' for name, value in attributes.items()
+        f' {name}="{_escaped(without_tags(value))}"' for name, value in attributes.items()
     )
     return f'<{_NAME} id="{_escaped(id)}"{written}>{inner}</{_NAME}>'
 
@@ -185,7 +185,8 @@ class _Folds(dict[int, str]):
 _FOLDS = _Folds()
 
 
-def _without_lookalikes(text: str) -> str:
+def without_tags(text: str) -> str:
+    """Return a text in which whatever looks like a recall tag has lost its bracket."""
     tags = list(_LOOKALIKE_TAG.finditer(text.translate(_FOLDS)))
     if not tags:
         return text

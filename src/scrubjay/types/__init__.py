@@ -143,7 +143,7 @@ _EVERYTHING = Scope()
 class Filters(NamedTuple):
     """Filters of a caller, unchecked; `Permissions.narrowed` makes a Scope of them.
     `namespace` and `namespaces` add up. `topics` selects memories with any of them. Times are
-    datetimes or ISO texts."""
+    datetimes, ISO texts or words such as yesterday."""
 
     namespace: str | None = None
     namespaces: Sequence[str] | None = None

@@ -54,12 +54,14 @@ class Hits(NamedTuple):
 
 
 class ServerState(NamedTuple):
-    """State of a replica: number of changes in its outbox, and the reason for a failure."""
+    """State of a replica: number of changes in its outbox, and the reason for a failure.
+    One that was `dropped` gets no changes, and the database searches in its place."""
 
     tier: str
     place: str
     behind: int
     reason: str = ""
+    dropped: bool = False
 
 
 class Status(NamedTuple):
@@ -67,7 +69,7 @@ class Status(NamedTuple):
     `unlinked` memories wait for their automatic links; `searches` and `hits` are the totals of
     `hits()`. `why_pending` is the reason why vectors are missing, "" if none are or they are being
     made. `reranker` and `generator` are the configured ones, available or not; None for an invalid
-    setting."""
+    setting. `failed_files` could not be read by `ingest`."""
 
     path: str
     schema: int
@@ -96,6 +98,7 @@ class Status(NamedTuple):
     why_pending: str = ""
     reranker: str | None = None
     generator: str | None = None
+    failed_files: int = 0
 
 
 class Reindexed(NamedTuple):
@@ -215,13 +218,14 @@ class Learned(NamedTuple):
 class Exported(NamedTuple):
     """Result of one export: number of entries, and of files by what was done.
     `kept` are pairs of a file that a user has changed, which was not overwritten, and the
-    reason."""
+    reason. `damaged` are pairs of a memory that could not be read, and the reason."""
 
     entries: int = 0
     written: int = 0
     unchanged: int = 0
     removed: int = 0
     kept: tuple[tuple[str, str], ...] = ()
+    damaged: tuple[tuple[str, str], ...] = ()
 
 
 class BackedUp(NamedTuple):
@@ -230,6 +234,17 @@ class BackedUp(NamedTuple):
     path: str
     bytes: int
     memories: int
+
+
+class Restored(NamedTuple):
+    """A backup that was put in place: the file, its size and number of memories, the backup, and the
+    name that the earlier file has now (None: there was none)."""
+
+    path: str
+    bytes: int
+    memories: int
+    backup: str
+    aside: str | None = None
 
 
 class Imported(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrubjay.config import FileLimits
 from scrubjay.write.chunking import ChunkSizes
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class WriteContext(NamedTuple):
     db_path: str = ":memory:"
     user: str = ""
     check_place: Callable[[str], object] = bool
+    file_limits: FileLimits = FileLimits()
 
     @property
     def own_files(self) -> tuple[str, ...]:

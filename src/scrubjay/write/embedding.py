@@ -10,6 +10,7 @@ from scrubjay.config import load
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder, is_ready
 from scrubjay.models.registry import load_embedder, why_not_here
+from scrubjay.runtime.closing import close_all
 from scrubjay.runtime.progress import Progress
 from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
@@ -165,9 +166,7 @@ class Embedding:
     def close(self) -> None:
         """Wait for the last few vectors if anything was written, then stop the thread."""
         if self._worker is not None:
-            if self._wrote:
-                self.settle()
-            self._worker.stop()
+            close_all([*([self.settle] if self._wrote else []), self._worker.stop])
 
     def _is_ready(self) -> bool:
         if self._loader is not None:

@@ -50,8 +50,8 @@ def remember(
         before = memory_to_replace(records, memory.id, changeable)
     elif memory.type != "message":
         same = records.find_duplicate(memory.content_hash, memory.type, memory.namespace)
-        if same is not None:
-            stored = records.get([same], _EVERYTHING)[same]
+        stored = None if same is None else records.get([same], _EVERYTHING).get(same)
+        if stored is not None:
             merged = merge(stored, memory, now.astimezone(UTC))
             if merged is stored and not memory.links:
                 return Remembered(stored, known=True)
@@ -67,7 +67,9 @@ def remember(
 def memory_to_replace(records: SqlRecords, id_: str, changeable: Scope) -> Memory | None:
     """Return the memory with this id, if any; refuse one that the caller may not change."""
     before = records.get([id_], _EVERYTHING).get(id_)
-    if before and not records.get([id_], changeable):
+    if before is None and not records.is_damaged(id_):
+        return None
+    if not records.get([id_], changeable) and not records.unreadable([id_], changeable):
         raise InvalidInput(f"id {id_!r} is taken in another namespace; give another id")
     return before
 

@@ -101,6 +101,26 @@ def test_a_model_comes_from_the_hub_at_its_pinned_revision(hub):
     assert hub.asked[0] == ("/someone/tiny/resolve/0123456789abcdef/weights.bin", "")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has access lists instead of modes")
+@pytest.mark.parametrize(("chosen", "mode"), [(False, 0o700), (True, 0o755)])
+def test_the_folders_of_the_cache_are_private_unless_the_cache_was_chosen(
+    hub, tmp_path, monkeypatch, chosen, mode
+):
+    """Users of a machine may share the models of a folder that one of them chose."""
+    if not chosen:
+        monkeypatch.delenv("SCRUBJAY_CACHE")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    before = os.umask(0o022)
+    try:
+        into = pull(CARD, progress=silent)
+    finally:
+        os.umask(before)
+
+    folders = [into, *into.parents]
+    made = folders[: folders.index(tmp_path)]
+    assert {path.stat().st_mode & 0o777 for path in made} == {mode}
+
+
 def test_a_cached_model_is_not_asked_for_again(hub):
     """The second pull needs nobody."""
     pull(CARD, progress=silent)

@@ -105,11 +105,11 @@ def test_without_a_model_and_network_the_text_is_stored_and_the_line_says_what_t
     assert done.code == OK
     assert "vectors are pending" in done.err
     assert "SCRUBJAY_OFFLINE" in done.err
-    assert f"to make them: {to_fetch()}" in done.err
+    assert f"to make them now: {to_fetch()}" in done.err
     assert bare_shell("search", "kettle").code == OK
     status = bare_shell("status")
     assert "SCRUBJAY_OFFLINE forbids fetching it" in status.out
-    assert f"to make them: {to_fetch()}" in status.out
+    assert f"to make them now: {to_fetch()}" in status.out
     why = bare_shell("status", "--json").json["why_pending"]
     assert why.endswith(f"fetch it with: {to_fetch()}")
     assert bare_shell("add", "A lid", "--json").json["why_pending"] == why
@@ -529,7 +529,7 @@ def test_version_and_help_leave_with_success(shell):
 
 def test_every_command_has_help_and_a_function():
     """The list of commands, their options and their functions agree."""
-    assert len(COMMANDS) == 44
+    assert len(COMMANDS) == 47
     for name in COMMANDS:
         assert "--db" in help_of(name)
         assert callable(cli.command(name))

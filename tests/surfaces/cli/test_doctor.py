@@ -97,7 +97,7 @@ class TestTiers:
         ((state, detail, fix),) = (one for one in self.about("team") if one[0] == "failed")
 
         assert f"{tiers['team']} is damaged" in detail
-        assert fix.startswith(f"sqlite3 {tiers['team']} .recover")
+        assert fix == f"scrubjay doctor --repair --db {tiers['team']}"
         assert state == "failed"
         assert {state for state, _, _ in self.about("wiki")} == {"ok", "degraded"}
 
@@ -267,6 +267,20 @@ def test_files_that_cannot_be_read_are_named_with_the_command_that_helps(monkeyp
 
     assert (lost.state, lost.detail) == ("degraded", "packages are missing for: PDF")
     assert "scrubjay[files]" in lost.fix
+
+
+def test_what_mcp_and_server_need_is_optional(monkeypatch, bare_shell):
+    """The line says which command needs it and what to type; nothing failed."""
+    assert (finding("mcp").state, finding("server").state) == ("ok", "ok")
+    there = doctor._is_there
+    monkeypatch.setattr(doctor, "_is_there", lambda name: name != "uvicorn" and there(name))
+
+    lost = finding("server")
+
+    assert (lost.state, lost.detail) == ("missing", "optional: `scrubjay serve` needs uvicorn")
+    assert "scrubjay[server]" in lost.fix
+    assert finding("mcp").state == "ok"
+    assert bare_shell("doctor").code == 0
 
 
 def test_a_profile_of_the_settings_file_that_cannot_be_built_is_named(

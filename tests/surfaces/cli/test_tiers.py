@@ -334,15 +334,15 @@ def test_a_command_of_one_file_says_so_where_a_tier_is_named(bare_shell, files):
     assert done.code == 2
     assert "ls works on one database: name it with --db" in done.err
     assert "write --" not in done.err
-    assert "write --" in bare_shell("ls", "--tears", "x").err
+    assert "write --" in bare_shell("ls", "--zebra", "x").err
 
 
 def test_what_makes_vectors_names_the_store_in_use(shell, files, tmp_path):
     """`--no-embed`, `status`; and the command it names makes them, and says how many."""
     added = shell("add", "x", "--no-embed", "--db", files["team"])
     pull = f"scrubjay models pull --db {files['team']}"
-    assert f"to make them: {pull}" in added.err
-    assert f"to make them: {pull}" in shell("status", "--db", files["team"]).out
+    assert f"to make them now: {pull}" in added.err
+    assert f"to make them now: {pull}" in shell("status", "--db", files["team"]).out
 
     done = shell("models", "pull", "--db", files["team"])
 

@@ -95,7 +95,7 @@ def test_a_dash_reads_the_text(stocked):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["kettle"], 2, "no change was given; name one, such as --valid-until"),
+        (["kettle"], 2, "no change was given; name one, such as a text after the id"),
         (["kettle", "--severity", "high"], 2, "it must be one of critical"),
         (["kettle", "--type", ""], 2, "--type is empty"),
         (["kettle", "--text", " "], 2, "text is empty"),

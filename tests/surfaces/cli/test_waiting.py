@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.runtime.command_hints import to_fetch
+from scrubjay.runtime.command_hints import pending_vectors, to_fetch
+from scrubjay.store import Store
+from scrubjay.surfaces.render.facts import lacks
+from scrubjay.types import Results
 
 NOWHERE = "qdrant://:hush@127.0.0.1:1/notes"
 
@@ -47,6 +50,56 @@ def test_the_status_names_what_links_wait_for(linked):
     assert "models pull" not in waits
 
 
+def test_after_ctrl_c_every_command_says_the_same_of_pending_vectors(shell, monkeypatch, tmp_path):
+    """What makes them by itself, and the command that makes them now, of the store that was named."""
+    db = str(tmp_path / "n.db")
+    how = pending_vectors(db)
+    assert "`add` or `ingest`" in how
+    assert how.endswith(f"scrubjay models pull --db {db}")
+    shell("add", "The kettle whistles", "--db", db)
+    with monkeypatch.context() as pressed:
+        pressed.setattr(Store, "pending", press_ctrl_c)
+        interrupted = shell("add", "The hob is hot", "--db", db)
+    left_out = shell("add", "The lid rattles", "--no-embed", "--db", db)
+
+    assert interrupted.code == 130
+    assert "interrupted; stored, and found by keyword; vectors are pending" in interrupted.err
+    doctor = shell("doctor", "--db", db, "--json").json["findings"]
+    (pending,) = (one for one in doctor if one["component"] == "vectors")
+    assert how in interrupted.err
+    assert how in left_out.err
+    assert how in " ".join(shell("status", "--db", db).out.split())
+    assert how.endswith(pending["fix"])
+    # And both ways make them.
+    assert shell("add", "The tea is green", "--db", db, "--json").json["pending"] == 0
+    shell("add", "The cup is blue", "--no-embed", "--db", db)
+    assert shell("models", "pull", "--db", db, "--json").json["made"] == 1
+
+
+def press_ctrl_c(store: Store, wait: bool = True, **_: object) -> int:
+    """Count what is pending; interrupted where it would be embedded."""
+    if wait:
+        raise KeyboardInterrupt
+    return 1
+
+
+def test_a_note_of_a_search_names_the_store_that_was_searched():
+    """A tier has its own store in its note already."""
+    of_default = f"rerank: 9 passages have no token vectors yet; {pending_vectors()}"
+    of_tier = f"tier team: 2 passages have no vector; {pending_vectors('team.db')}"
+    found = Results("kettle", "default", degraded=(of_default, of_tier))
+
+    assert lacks(found, None) == [of_default, of_tier]
+    assert lacks(found, "n.db") == [f"{of_default} --db n.db", of_tier]
+
+
+def test_without_a_model_and_a_network_nothing_makes_vectors_by_itself(monkeypatch):
+    """The command allows the download for itself."""
+    assert pending_vectors(model_is_here=False) == f"to make them now: {to_fetch()}"
+    monkeypatch.delenv("SCRUBJAY_OFFLINE")
+    assert pending_vectors(model_is_here=False) == pending_vectors()
+
+
 def test_a_password_is_not_in_what_is_to_be_typed(bare_shell, postgres_url):
     """NM-6: the vectors are pending, and the command that makes them can be shown to anybody."""
     secret = postgres_url.replace("postgres@", "postgres:hush@")
@@ -54,7 +107,7 @@ def test_a_password_is_not_in_what_is_to_be_typed(bare_shell, postgres_url):
     added = bare_shell("--db", secret, "add", "The kettle whistles")
 
     assert added.code == 0
-    assert f"to make them: {to_fetch(postgres_url)}" in added.err
+    assert f"to make them now: {to_fetch(postgres_url)}" in added.err
     assert "hush" not in added.err
 
 

@@ -70,7 +70,7 @@ def check(said: Any, era: str) -> None:
 def url(tmp_path: Path, process_environment: dict[str, str]) -> Iterator[str]:
     """The address of `/mcp` on a server that is there for one test."""
     pytest.importorskip("scrubjay.surfaces.cli.serve")
-    words = ["serve", "--port", "0", "--json", "--db", str(tmp_path / "served.db")]
+    words = ["serve", "--no-auth", "--port", "0", "--json", "--db", str(tmp_path / "served.db")]
     with subprocess.Popen(
         [sys.executable, "-m", "scrubjay", *words],
         env=process_environment,

@@ -26,6 +26,7 @@ OUTPUTS = [
     ("said", ["say", "Good morning", "--session", "monday"]),
     ("said", ["say", "Later", "--session", "monday", "--at", "9999-01-01", "--no-embed"]),
     ("error", ["say", "Good morning"]),
+    ("verified", ["verify"]),
     ("sessions", ["sessions"]),
     ("sessions", ["sessions", "--owner", "nobody"]),
     ("ingested", ["add", "{docs}"]),
@@ -101,6 +102,9 @@ OUTPUTS = [
     ("error", ["import", "{docs}/nowhere"]),
     ("backed_up", ["backup", "{docs}/copy.db"]),
     ("error", ["backup", "{docs}"]),
+    ("restored", ["restore", "{docs}/copy.db"]),
+    ("restored", ["restore", "{docs}/copy.db", "--to", "{docs}/new.db"]),
+    ("error", ["restore", "{docs}/a.md"]),
     ("moved", ["promote", "--to", "{postgres}"]),
     ("moved", ["demote", "--db", "{postgres}", "--to", "{docs}/back.db", "--keep"]),
     ("error", ["demote", "--to", "{docs}/back.db"]),
@@ -129,6 +133,7 @@ OUTPUTS = [
     ("error", ["token", "create", "ci", "--scope", "everything"]),
     ("demo", ["demo"]),
     ("error", ["serve", "--port", "none"]),
+    ("error", ["signin", "http://127.0.0.1:9"]),
     ("error", ["search"]),
     ("error", ["query", "x", "--profile", "nope"]),
     ("error", ["link", "nothing-there", "kettle"]),
@@ -188,6 +193,8 @@ def test_the_output_of_each_command_fits_its_schema(
         shell("publish", "teapot", "crew")
     if words[0] == "demote" and postgres:
         shell("promote", "--to", postgres)
+    if name == "restored":
+        shell("backup", f"{docs}/copy.db")
     if f"{docs}/edited" in words:
         shell("export", "--md", f"{docs}/edited")
         with open(f"{docs}/edited/kettle.md", "a", encoding="utf-8") as opened:
@@ -222,5 +229,5 @@ def test_every_command_and_every_schema_is_covered():
     # What `models calibrate` prints is checked where there is a reranker: in test_models.py.
     # What `serve` prints is checked where one is served: in http/test_processes.py.
     # What `/v1/figures` answers is checked in http/test_figures.py.
-    elsewhere = {"memory", "calibrate", "serving", "figures"} | BY_VERB_ONLY
+    elsewhere = {"memory", "calibrate", "serving", "login_link", "figures"} | BY_VERB_ONLY
     assert {name for name, _ in OUTPUTS} | elsewhere == set(SCHEMAS)

@@ -239,14 +239,14 @@ class TestExport:
         (out / "close.md").write_bytes((out / "close.md").read_bytes().replace(b"\n", b"\r\n"))
         words_only.add("Close it.", id="close")
 
-        assert words_only.export_md(out)[1:] == (2, 0, 0, ())
+        assert words_only.export_md(out)[1:] == (2, 0, 0, (), ())
         assert "tags: [web]" in (out / "retry.md").read_text()
 
     def test_force_replaces_an_edit(self, words_only, out):
         """Who says so wants it."""
         edit(out / "retry.md", "three", "four")
 
-        assert words_only.export_md(out, force=True)[1:] == (1, 1, 0, ())
+        assert words_only.export_md(out, force=True)[1:] == (1, 1, 0, (), ())
         assert "three" in (out / "retry.md").read_text()
 
     def test_an_edited_file_of_an_entry_that_is_gone_is_not_pruned(self, words_only, out):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.download.http_file import download, sha256_of
-from scrubjay.models.download.pull import hub_address, provide
+from scrubjay.models.download.pull import hub_address, make_cache_folder, provide
 from scrubjay.runtime.paths import cache_dir
 from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import call_within
@@ -263,7 +263,7 @@ def _download(url: str, path: Path, stated: _Stated, progress: Progress) -> str:
             return sha256_of(path)
         log.warning("%s is damaged or of another version and will be downloaded again", path)
         path.unlink()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_cache_folder(path.parent)
     sha256 = download(
         url,
         path,

@@ -14,6 +14,7 @@ from scrubjay.config import offline
 from scrubjay.errors import Unavailable
 from scrubjay.models.download.http_file import download, sha256_of
 from scrubjay.runtime.paths import cache_dir
+from scrubjay.runtime.private_files import make_private_folder
 from scrubjay.runtime.progress import Progress, ProgressBar
 
 log = logging.getLogger(__name__)
@@ -110,6 +111,18 @@ def pull(card: ModelCard, *, progress: Progress | None = None) -> Path:
     )
 
 
+def make_cache_folder(path: Path) -> None:
+    """Create a folder of models, for this user only; one in `SCRUBJAY_CACHE` may be shared.
+
+    A folder that was chosen follows the umask: models are public, and a machine or a container image
+    may have one copy for all its users.
+    """
+    if os.environ.get("SCRUBJAY_CACHE"):
+        path.mkdir(parents=True, exist_ok=True)
+    else:
+        make_private_folder(str(path))
+
+
 def provide(
     name: str,
     into: Path,
@@ -130,7 +143,7 @@ def provide(
             )
         from filelock import FileLock, Timeout
 
-        into.mkdir(parents=True, exist_ok=True)
+        make_cache_folder(into)
         try:
             lock = FileLock(into / "fetch.lock").acquire(_LOCK_S)
         except Timeout as error:

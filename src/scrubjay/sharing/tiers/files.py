@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.config import BUILT_IN_TIERS, SHORT_TURN_CHARS, TierSetting, tier_setting
 from scrubjay.errors import InvalidInput, NotFound, StoreError
+from scrubjay.runtime.closing import close_all
 from scrubjay.search.pipeline import Tier
 from scrubjay.search.tables import Tables
 from scrubjay.storage.sqlite.connection import WAIT_S, SqliteDatabase
-from scrubjay.storage.sqlite.location import same_file
+from scrubjay.storage.sqlite.location import is_read_only, same_file
 from scrubjay.text.urls import (
     NO_REPLICAS,
     ReplicaAddresses,
@@ -183,8 +184,7 @@ class TierFiles:
         return [state_of(tier, sees) for tier in self.reached()]
 
     def close(self) -> None:
-        for file in self._files:
-            file.close()
+        close_all(file.close for file in self._files)
 
 
 def state_of(tier: Reached, sees: Scope) -> TierState:
@@ -242,8 +242,7 @@ def open_own(
     try:
         own.check_made()
         wait_s = OPENING_WAIT_S if path is None and others else WAIT_S
-        db = SqliteDatabase(path or own.path, wait_s=wait_s, short_turn_chars=short_turn_chars)
-        tables = _filled(db, person, servers)
+        tables = _open_file(path or own.path, person, servers, wait_s, short_turn_chars)
     except StoreError as lost:
         if not others or (path is not None and made_by is None):
             raise
@@ -291,6 +290,24 @@ def _own_of(path: str | None, settings: Sequence[TierSetting]) -> TierSetting:
 
         place = strip_credentials(path, keep_user=True)
     return TierSetting("own" if agents else "agent", place, 1.0)
+
+
+def _open_file(
+    path: str, person: str | None, servers: ReplicaAddresses, wait_s: float, short_turn_chars: int
+) -> Tables:
+    """Open a store's own file; one that cannot be written, and no log beside it, is only read."""
+    try:
+        db = SqliteDatabase(path, wait_s=wait_s, short_turn_chars=short_turn_chars)
+        return _filled(db, person, servers)
+    except StoreError:
+        if path == ":memory:" or not is_read_only(path):
+            raise
+    return open_existing(
+        path,
+        person,
+        f"{path} is read-only: this user cannot write to the file or to its folder, and"
+        " nothing was written",
+    )
 
 
 def _filled(db: Database, person: str | None, servers: ReplicaAddresses) -> Tables:

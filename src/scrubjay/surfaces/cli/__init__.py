@@ -19,6 +19,7 @@ from scrubjay.surfaces.render import terminal
 from scrubjay.surfaces.render.terminal import Screen, err
 
 OK, FAILED, USAGE, NOTHING_FOUND, INTERRUPTED = 0, 1, 2, 3, 130
+_KEPT = "stored data is kept, run the command again to continue"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -34,8 +35,8 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
         return OK
-    except KeyboardInterrupt:
-        err("\nscrubjay: interrupted; stored data is kept, run the command again to continue")
+    except KeyboardInterrupt as interrupt:
+        err(f"\nscrubjay: interrupted; {str(interrupt) or _KEPT}")
         return INTERRUPTED
     return code
 

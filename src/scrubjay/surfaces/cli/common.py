@@ -71,7 +71,8 @@ def check_exists(settings: Settings) -> None:
     path = urls.tenant_file(settings.db, settings.tenant)
     if path == ":memory:" or os.path.exists(path):
         return
-    if settings.db_given:  # the folder of the default store is created when it is needed
+    if os.path.isdir(os.path.dirname(path)) or settings.db_given:
+        # Otherwise the folder of the default store is created when it is needed.
         check_path(path)
     raise _not_stored(path)
 
@@ -117,6 +118,8 @@ def _open_tiers(
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap_tokens=settings.chunk_overlap_tokens,
         short_turn_chars=settings.short_turn_chars,
+        file_timeout_s=settings.file_timeout_s,
+        file_memory_mb=settings.file_memory_mb,
     )
 
 

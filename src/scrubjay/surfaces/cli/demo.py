@@ -8,6 +8,7 @@ from argparse import Namespace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from scrubjay.runtime.private_files import make_private_folder
 from scrubjay.surfaces.cli.common import open_store, settings_of
 from scrubjay.surfaces.cli.vectors import embed_pending
 from scrubjay.surfaces.render import json as shapes
@@ -40,7 +41,7 @@ class Question(NamedTuple):
 
 def demo(args: Namespace, screen: Screen) -> int:
     if args.keep:
-        os.makedirs(os.path.dirname(args.keep) or ".", exist_ok=True)
+        make_private_folder(os.path.dirname(args.keep) or ".")
         return _run(args.keep, args, screen)
     with tempfile.TemporaryDirectory(prefix="scrubjay-demo-") as folder:
         return _run(os.path.join(folder, "demo.db"), args, screen)

@@ -165,5 +165,5 @@ def follow(
         err(f"watching {label}; Ctrl-C stops")
         for path, done in changes:
             report(path, done)
-    except KeyboardInterrupt:
-        err("\nscrubjay: stopped watching; what was read is kept")
+    except KeyboardInterrupt as interrupt:
+        err(f"\nscrubjay: stopped watching; {str(interrupt) or 'what was read is kept'}")

@@ -1,4 +1,4 @@
-"""`doctor`, `tiers`, `profiles` and `models`; the first two work even if the store cannot be opened."""
+"""`doctor`, `verify`, `tiers`, `profiles` and `models`; the first three need no store that can be opened."""
 
 from __future__ import annotations
 
@@ -8,28 +8,62 @@ from typing import Any
 from scrubjay.config import Access, Settings
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.models.registry import CARDS, known_models, load_reranker
+from scrubjay.runtime.command_hints import to_type
+from scrubjay.runtime.progress import ProgressBar
 from scrubjay.surfaces.cli import common
-from scrubjay.surfaces.cli.common import settings_of
+from scrubjay.surfaces.cli.common import FAILED, settings_of
 from scrubjay.surfaces.cli.vectors import card_of, embed_pending, fetch_reranker
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render.facts import plural, size
 from scrubjay.surfaces.render.layout import indent, table
-from scrubjay.surfaces.render.reports import findings_text, with_head
+from scrubjay.surfaces.render.reports import (
+    findings_text,
+    repairs_text,
+    verified_text,
+    with_head,
+)
 from scrubjay.surfaces.render.terminal import Screen, one_line, out
 from scrubjay.surfaces.verbs.operate import tiers_json
 
 
 def doctor(args: Namespace, screen: Screen) -> int:
     """Check every part; fail if one failed, not if one is merely missing."""
+    from scrubjay.ops.doctor.repair import repair
     from scrubjay.ops.doctor.run import examine, unreadable
 
+    repairs = None
     try:
-        findings = examine(settings_of(args))
+        settings = settings_of(args)
+        if args.dry_run and not args.repair:
+            raise InvalidInput("--dry-run goes with --repair: it shows what a repair would do")
+        if args.repair:
+            repairs = repair(settings, dry_run=args.dry_run)
+        findings = examine(settings)
     except InvalidInput as error:
         findings = [unreadable(error)]
-    shape = shapes.findings(findings)
-    out(shapes.dumps(shape) if args.json else findings_text(findings, screen))
+    shape = shapes.findings(findings, repairs)
+    if args.json:
+        out(shapes.dumps(shape))
+    else:
+        if repairs:
+            out(f"{repairs_text(repairs, screen)}\n")
+        out(findings_text(findings, screen))
     return int(not shape["ok"])
+
+
+def verify(args: Namespace, screen: Screen) -> int:
+    """Check the whole store; fail if anything is wrong."""
+    from scrubjay.ops.repair.run import verify_store
+
+    settings = settings_of(args)
+    with ProgressBar("verifying") as bar:
+        found = verify_store(settings, bar)
+    if args.json:
+        shape: dict[str, Any] = shapes.plain(found)
+        out(shapes.dumps({"ok": not found.problems, **shape}))
+    else:
+        out(verified_text(found, screen, to_type("doctor --repair", settings.db_given)))
+    return FAILED if found.problems else 0
 
 
 def tiers(args: Namespace, screen: Screen) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -28,8 +29,8 @@ _INDEX = (
     ("Organise", "read", "link"),
     ("Organise", "feedback", "feedback weights"),
     ("Share", "share", "share unshare publish unpublish key token"),
-    ("Operate", "operate", "status doctor hits profiles tiers reindex backup promote demote"),
-    ("Operate", "operate", "models eval demo serve mcp"),
+    ("Operate", "operate", "status doctor verify hits profiles tiers reindex backup restore"),
+    ("Operate", "operate", "promote demote models eval demo serve signin mcp"),
 )
 COMMANDS = {name: module for _, module, names in _INDEX for name in names.split()}
 _PURPOSE = (
@@ -45,6 +46,7 @@ _COMMON = (
     (("--tenant",), "NAME", "the tenant, if several share a database (SCRUBJAY_TENANT)"),
     (("--user",), "NAME", "the user who calls (SCRUBJAY_USER)"),
 )
+_UNRECOGNIZED = "unrecognized arguments: "
 _WITH_VALUE = {spelling for spellings, _, _ in _COMMON for spelling in spellings}
 
 
@@ -62,10 +64,17 @@ class _Parser(argparse.ArgumentParser):
     """Raise instead of exiting, so that one place prints errors."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(_with_nearest(message), self.format_usage().strip())
+        message = _with_nearest(message, self._option_string_actions)
+        raise UsageError(message, self.format_usage().strip())
 
 
-def _with_nearest(message: str) -> str:
+def _with_nearest(message: str, options: Iterable[str]) -> str:
+    """Suggest the option or the value that a mistyped one is similar to."""
+    if message.startswith(f"{_UNRECOGNIZED}--tier"):  # not mistyped: `_explained` says more
+        return message
+    if message.startswith(_UNRECOGNIZED):
+        typed = (word.partition("=")[0] for word in message.split() if word.startswith("-"))
+        return message + next(filter(None, (did_you_mean(word, options) for word in typed)), "")
     wrong, choose, choices = message.partition(" (choose from ")
     if not choose:
         return message
@@ -108,7 +117,11 @@ def _split(argv: list[str]) -> tuple[str, list[str]]:
         elif word == "--json":
             place += 1
         elif word.startswith("-"):
-            raise UsageError(f"unrecognized arguments: {word}", _USAGE)
+            message = _with_nearest(
+                f"{_UNRECOGNIZED}{word}", (*_WITH_VALUE, "--json", "--version")
+            )
+            after = "; options of a command stand after the command"
+            raise UsageError(message if "did you mean" in message else message + after, _USAGE)
         else:
             raise _unknown(word)
     if argv:
@@ -132,6 +145,10 @@ def _explained(error: UsageError, command: str, words: list[str]) -> UsageError:
     if "--within: expected one argument" in message:  # -3d looks like an option
         hint = "give hours, days or weeks, such as 12h, 30d or 2w; nothing below 0"
         return UsageError(f"--within takes one time; {hint}", error.usage)
+    if "did you mean" in message:
+        return error
+    if command == "update" and message.startswith(_UNRECOGNIZED) and "arguments: -" not in message:
+        return UsageError(f"{message}; the new text stands right after the id", error.usage)
     text_is_missing = ("unrecognized arguments: -", "required: query", "required: text")
     if "--" in words or not any(part in message for part in text_is_missing):
         return error

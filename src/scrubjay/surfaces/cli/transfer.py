@@ -1,4 +1,4 @@
-"""`export`, `import`, `backup`, `reindex`, `promote` and `demote`."""
+"""`export`, `import`, `backup`, `restore`, `reindex`, `promote` and `demote`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TextIO
 
 from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.runtime.command_hints import to_type
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
 from scrubjay.surfaces.cli.common import FAILED, NOTHING_FOUND, open_store, options_of, settings_of
@@ -20,7 +21,7 @@ from scrubjay.surfaces.cli.vectors import make_vectors
 from scrubjay.surfaces.render.facts import counted, plural, size
 from scrubjay.surfaces.render.json import dumps, plain, reasons
 from scrubjay.surfaces.render.reports import behind
-from scrubjay.surfaces.render.terminal import Screen, one_line, out, path_line
+from scrubjay.surfaces.render.terminal import Screen, err, one_line, out, path_line
 from scrubjay.text import urls
 from scrubjay.types.reports import Exported, Imported, Moved, Reindexed
 
@@ -28,6 +29,8 @@ _MOST_SHOWN = 20  # of each kind; --json lists all
 
 
 def export(args: Namespace, screen: Screen) -> int:
+    if args.path is not None:
+        _choose_form(args)
     if args.prune and args.md is None:
         raise InvalidInput("--prune goes with --md: it deletes Markdown files of removed entries")
     place = args.md or (None if args.jsonl == "-" else args.jsonl)
@@ -39,6 +42,7 @@ def export(args: Namespace, screen: Screen) -> int:
         written = [plain(json.loads(line)) for line in lines.getvalue().split("\n") if line]
         memories = None if place else written
         shape = reasons(plain(done), "kept")
+        shape["damaged"] = [{"id": id_, "reason": why} for id_, why in done.damaged]
         out(dumps({"form": form, "path": place, **shape, "memories": memories}))
     elif place:
         counts = [(done.written, "written"), (done.unchanged, "unchanged")]
@@ -47,9 +51,31 @@ def export(args: Namespace, screen: Screen) -> int:
         what = f"{entries}: {files}" if args.md is not None and files else entries
         head = f"{screen.bold(path_line(place))}  {what}"
         out("\n".join((head, *_named(done.kept, screen.red))))
-    if done.kept:
+    if done.damaged:
+        skipped = plural(len(done.damaged), "memory")
+        err(
+            f"scrubjay: damaged and not exported: {skipped};"
+            f" run: {to_type('doctor --repair', args.db)}"
+        )
+        err("\n".join(_named(done.damaged, screen.red)))
+    if done.kept or done.damaged:
         return FAILED
     return 0 if done.entries else NOTHING_FOUND
+
+
+def _choose_form(args: Namespace) -> None:
+    """Set `--jsonl` or `--md` for a path without an option, if its name tells which is meant."""
+    if args.md is not None or args.jsonl is not None:
+        raise InvalidInput("give one place to export to: a path, --jsonl FILE or --md DIR")
+    if args.path == "-" or args.path.lower().endswith(".jsonl"):
+        args.jsonl = args.path
+    elif os.path.isdir(args.path) or args.path.endswith(("/", os.sep)):
+        args.md = args.path
+    else:
+        raise InvalidInput(
+            f"{args.path!r} is neither a folder nor a .jsonl file; for JSON lines use"
+            f" --jsonl {quote(args.path)}, for Markdown files --md {quote(args.path)}"
+        )
 
 
 def _export(store: Store, args: Namespace, place: str | None, stream: TextIO) -> Exported:
@@ -114,6 +140,27 @@ def backup(args: Namespace, screen: Screen) -> int:
         done = store.backup(args.path, force=args.force, progress=bar)
     path, memories = screen.bold(path_line(done.path)), plural(done.memories, "memory")
     out(dumps(plain(done)) if args.json else f"{path}  {memories}, {size(done.bytes)}")
+    return 0
+
+
+def restore(args: Namespace, screen: Screen) -> int:
+    from scrubjay.ops.restore import restore as put_in_place
+
+    settings = settings_of(args)
+    # The tenant has a file of its own in the store's folder; a file given with --to is meant as it is.
+    path, tenant = (settings.db, settings.tenant) if args.to is None else (args.to, None)
+    with ProgressBar("copying") as bar:
+        done = put_in_place(args.backup, path, tenant=tenant, progress=bar)
+    if args.json:
+        out(dumps(plain(done)))
+        return 0
+    memories, backup = plural(done.memories, "memory"), path_line(done.backup)
+    lines = [
+        f"{screen.bold('restored')}  {path_line(done.path)}: {memories}, {size(done.bytes)}, from {backup}"
+    ]
+    if done.aside is not None:
+        lines.append(f"  the earlier file is {path_line(done.aside)} now")
+    out("\n".join(lines))
     return 0
 
 

@@ -9,12 +9,14 @@ from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models import registry
 from scrubjay.models.download.pull import ModelCard, is_cached, pull
 from scrubjay.models.guard import is_ready
-from scrubjay.runtime.command_hints import to_fetch, to_type
+from scrubjay.runtime.command_hints import pending_vectors
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
 from scrubjay.surfaces.cli.common import warn
 from scrubjay.surfaces.render.reports import waiting
 from scrubjay.surfaces.render.terminal import err, one_line
+
+_PENDING = "stored, and found by keyword; vectors are pending"
 
 
 def card_of(settings: Settings) -> ModelCard | None:
@@ -22,12 +24,10 @@ def card_of(settings: Settings) -> ModelCard | None:
     return registry.CARDS.get(wanted.partition("/")[0])
 
 
-def _command_to_embed(settings: Settings) -> str:
-    """Return the command that makes the vectors; if the model is missing, it may download it."""
+def _how_to_embed(settings: Settings) -> str:
     card = card_of(settings)
-    if card is None or is_cached(card):
-        return to_type("models pull", settings.db_given)
-    return to_fetch(settings.db_given)
+    is_here = card is None or is_cached(card)
+    return pending_vectors(settings.db_given, model_is_here=is_here)
 
 
 def fetch_model(settings: Settings) -> str | None:
@@ -73,17 +73,20 @@ def embed_pending(store: Store, settings: Settings) -> int:
     """Embed the queue, link, update replicas; return how many chunks are left; print why."""
     if not store.pending(wait=False):
         return 0
-    why = fetch_model(settings)
-    if why is None:
-        with ProgressBar("embedding") as bar:
-            if not store.pending(wait=True, progress=bar):
-                return 0
+    try:
+        why = fetch_model(settings)
+        if why is None:
+            with ProgressBar("embedding") as bar:
+                if not store.pending(wait=True, progress=bar):
+                    return 0
+    except KeyboardInterrupt:  # the caller prints its text
+        raise KeyboardInterrupt(f"{_PENDING}; {_how_to_embed(settings)}") from None
     state = store.status()
     left = state.pending + state.failed
     if left:
         why = why or "; ".join(state.failures) or "the model does not answer"
-        err(f"scrubjay: stored, and found by keyword; vectors are pending: {one_line(why)}")
-        err(f"scrubjay: to make them: {_command_to_embed(settings)}")
+        err(f"scrubjay: {_PENDING}: {one_line(why)}")
+        err(f"scrubjay: {_how_to_embed(settings)}")
     warn(waiting(state, settings.db_given))
     return left
 
@@ -91,5 +94,5 @@ def embed_pending(store: Store, settings: Settings) -> int:
 def make_vectors(store: Store, settings: Settings, *, later: bool) -> int | None:
     if not later:
         return embed_pending(store, settings)
-    err(f"scrubjay: vectors are left for later; to make them: {_command_to_embed(settings)}")
+    err(f"scrubjay: {_PENDING}; {_how_to_embed(settings)}")
     return None

@@ -116,10 +116,16 @@ def _changes(args: Namespace) -> dict[str, Any]:
             changes[name] = given or None
     if args.topics is not None:
         changes["topics"] = args.topics
-    if args.text is not None:
-        changes["text"] = text_of([args.text])
+    if args.words and args.text is not None:
+        raise InvalidInput(
+            "the new text was given twice, after the id and with --text; choose one"
+        )
+    if args.words or args.text is not None:
+        changes["text"] = text_of(args.words or [args.text])
     if not changes and args.add_topics is None:
-        raise InvalidInput("no change was given; name one, such as --valid-until 2027-12-31")
+        raise InvalidInput(
+            "no change was given; name one, such as a text after the id, or --valid-until 2027-12-31"
+        )
     return changes
 
 

@@ -97,7 +97,7 @@ DEFAULT_TOOLS = (
             "namespace": "only this one; `project/` includes all below",
             "collection": "",
             "session": "only this conversation",
-            "since": "stored or said since: date or ISO time",
+            "since": "stored or said since: date, ISO time, or e.g. yesterday",
             "until": "",
             "include_expired": "also memories that are not valid now",
             "explain": "add the parts of each score and every stage",

@@ -10,6 +10,7 @@ import mcp_types as types
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.mcp.text import DATA, brief, confidence_text, landscape
 from scrubjay.surfaces.render.json import plain
+from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs.kinds import QUERY
 from scrubjay.text.recall_tags import format_hits, wrap_recalled
 from scrubjay.text.validation import did_you_mean
@@ -26,7 +27,7 @@ class _Prompt(NamedTuple):
     description: str
     argument: str  # its only one, always optional
     argument_description: str
-    render: Callable[[Store, str], str]
+    render: Callable[[Store, str, bool], str]  # the last: the caller may see paths
 
 
 def list_prompts() -> list[types.Prompt]:
@@ -45,8 +46,11 @@ def list_prompts() -> list[types.Prompt]:
     ]
 
 
-def get_prompt(store: Store, *, name: str, given: Mapping[str, str]) -> types.GetPromptResult:
-    """Return a prompt with the present state of the store; InvalidInput for an unknown one."""
+def get_prompt(
+    store: Store, *, name: str, given: Mapping[str, str], is_admin: bool = True
+) -> types.GetPromptResult:
+    """Return a prompt with the present state of the store; InvalidInput for an unknown one.
+    Without `is_admin` no paths are shown."""
     prompt = _PROMPTS.get(name)
     if prompt is None:
         raise InvalidInput(f"no prompt {name[:100]!r}; the prompts are {', '.join(_PROMPTS)}")
@@ -54,7 +58,7 @@ def get_prompt(store: Store, *, name: str, given: Mapping[str, str]) -> types.Ge
     if unknown := [other[:100] for other in given if other != argument]:
         hint = did_you_mean(unknown[0], [argument])
         raise InvalidInput(f"{name} has no argument {unknown[0]!r}{hint}; it takes: {argument}")
-    text = prompt.render(store, given.get(argument, "").strip())
+    text = prompt.render(store, given.get(argument, "").strip(), is_admin)
     message = types.PromptMessage(role="user", content=text_content(text))
     return types.GetPromptResult(description=prompt.description, messages=[message])
 
@@ -63,7 +67,7 @@ def text_content(text: str) -> types.TextContent:
     return types.TextContent(type="text", text=text)
 
 
-def _context(store: Store, question: str) -> str:
+def _context(store: Store, question: str, _: bool) -> str:
     question = QUERY.take("question", question).strip()
     if not question:
         return f"This is what my memory contains. {landscape(store)}"
@@ -74,7 +78,7 @@ def _context(store: Store, question: str) -> str:
     return f"{head}\n\n{found}"
 
 
-def _remember(_: Store, about: str) -> str:
+def _remember(_: Store, about: str, __: bool) -> str:
     what = f"what was said about {about}" if about else "what will matter later"
     return (
         f"Store {what} from this conversation in memory. Search first: change existing memories with"
@@ -83,13 +87,15 @@ def _remember(_: Store, about: str) -> str:
     )
 
 
-def _recap(store: Store, topic: str) -> str:
+def _recap(store: Store, topic: str, is_admin: bool) -> str:
     latest = store.ls(topics=[topic] if topic else None, limit=_RECAP_MEMORIES)
     if topic and not latest:
         topics = ", ".join(store.topics(limit=_RECAP_MEMORIES)) or "none"
         known = wrap_recalled(topics, "topics")
         return f"Nothing is stored about the topic {topic}; the topics are: {known}. {DATA}"
-    lines = "\n".join(brief(plain(memory), _MAX_CHARS // _RECAP_MEMORIES) for memory in latest)
+    shown = redact({"memories": plain(latest)}, "memories", is_admin=is_admin, store=store)
+    each = _MAX_CHARS // _RECAP_MEMORIES
+    lines = "\n".join(brief(memory, each) for memory in shown["memories"])
     about = f" about {topic}" if topic else ""
     return f"Recap what was stored last{about}, newest first. {DATA}\n\n{lines or 'Nothing is stored.'}"
 

@@ -58,14 +58,14 @@ def list_templates() -> list[types.ResourceTemplate]:
 
 
 def read(store: Store, *, uri: str, is_admin: bool = True) -> types.TextResourceContents:
-    """Return a resource; NotFound for an unknown URI. Without `is_admin` the status shows no paths."""
+    """Return a resource; NotFound for an unknown URI. Without `is_admin` no paths are shown."""
     kind, _, name = uri.removeprefix("scrubjay://").partition("/")
     if not uri.startswith("scrubjay://") or bool(name) != (kind in ("memory", "profile")):
         kind = ""
     media_type = _JSON
     match kind:
         case "memory":
-            media_type, content = _MARKDOWN, _memory(store, unquote(name))
+            media_type, content = _MARKDOWN, _memory(store, unquote(name), is_admin=is_admin)
         case "landscape":
             media_type, content = _MARKDOWN, text.landscape(store)
         case "profile":
@@ -92,10 +92,11 @@ def complete(store: Store, *, params: types.CompleteRequestParams) -> list[str]:
     return [name for name in names if name.startswith(params.argument.value)][:_MAX_COMPLETIONS]
 
 
-def _memory(store: Store, id_: str) -> str:
+def _memory(store: Store, id_: str, *, is_admin: bool) -> str:
     memory = plain(store.get(id_))
     whole = {"max_chars": len(memory["text"]) or 1}
-    return text.memories(memories({"memories": [memory]}, whole), {})
+    shown = redact({"memories": [memory]}, "memories", is_admin=is_admin, store=store)
+    return text.memories(memories(shown, whole), {})
 
 
 def _profiles(store: Store, **given: str) -> list[Json]:

@@ -27,6 +27,7 @@ from scrubjay.surfaces.mcp import prompts, resources
 from scrubjay.surfaces.mcp.prompts import text_content
 from scrubjay.surfaces.mcp.toolsets import DEFAULT, tools_of, unknown_tool
 from scrubjay.surfaces.render.redaction import SEE_LOG, error_message
+from scrubjay.surfaces.verbs.operate import RECALL_TAGS
 from scrubjay.types.key_scopes import ADMIN, READ
 
 if TYPE_CHECKING:
@@ -75,10 +76,14 @@ def make_server(
     caller_of: CallerOf,
     tools: str = DEFAULT,
     in_thread: InThread | None = None,
+    recall_tags: str = RECALL_TAGS[0],
 ) -> Server[Any]:
-    """Return a server with a tool set; `in_thread` runs its calls, by default in threads of its own."""
+    """Return a server with a tool set; `in_thread` runs its calls, by default in threads of its own.
+    `recall_tags` says where stored text is marked: in `text`, or in `all` of an answer."""
     by_name = {tool.name: tool for tool in tools_of(tools)}
-    handlers = _Handlers(stores, caller_of, by_name, in_thread or _own_threads())
+    handlers = _Handlers(
+        stores, caller_of, by_name, in_thread or _own_threads(), recall_tags == RECALL_TAGS[1]
+    )
     hints: dict[Any, CacheHint] = {name: CacheHint(ttl_ms=_CACHE_MS) for name in _CACHED}
     listed_prompts = prompts.list_prompts()
     server: Server[Any] = Server(
@@ -120,6 +125,7 @@ class _Handlers(NamedTuple):
     caller_of: CallerOf
     tools: dict[str, Tool]
     in_thread: InThread
+    tag_all: bool
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         return self.tools[name].input_schema() if name in self.tools else None
@@ -136,7 +142,12 @@ class _Handlers(NamedTuple):
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, unknown_tool(params.name, list(self.tools)))
         caller = self.caller_of(context)
-        call = partial(tool.call, given=params.arguments or {}, is_admin=caller.may(ADMIN))
+        call = partial(
+            tool.call,
+            given=params.arguments or {},
+            is_admin=caller.may(ADMIN),
+            tag_all=self.tag_all,
+        )
         try:
             answer = await self._run(caller, tool.verb.scope, tool.name, call)
         except ScrubjayError as error:
@@ -156,7 +167,12 @@ class _Handlers(NamedTuple):
     async def get_prompt(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        render = partial(prompts.get_prompt, name=params.name, given=params.arguments or {})
+        render = partial(
+            prompts.get_prompt,
+            name=params.name,
+            given=params.arguments or {},
+            is_admin=self.caller_of(context).may(ADMIN),
+        )
         return await self._read(context, "the prompt", render)
 
     async def complete(
@@ -173,7 +189,7 @@ class _Handlers(NamedTuple):
         except ScrubjayError as error:
             is_wrong = isinstance(error, NotFound | InvalidInput)
             code = types.INVALID_PARAMS if is_wrong else types.INTERNAL_ERROR
-            message = self._message(error, is_admin=is_wrong or caller.may(ADMIN))
+            message = self._message(error, is_admin=caller.may(ADMIN))
             raise MCPError(code, message) from None
 
     async def _run(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import NotFound
 from scrubjay.surfaces.mcp.compact import id_in
+from scrubjay.surfaces.mcp.structured_tags import with_tags
 from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs import Given, Param, Verb, checked, schema_of
@@ -58,6 +59,7 @@ class Tool(NamedTuple):
     hints: Hints = Hints()
     listed: Mapping[str, str] = {}
     extra: tuple[Param, ...] = ()
+    text_is_json: bool = False  # the text is the structured content, as a client expects it
 
     def input_schema(self) -> Json:
         params = (*self.verb.params, *self.extra)
@@ -70,17 +72,29 @@ class Tool(NamedTuple):
             schema["properties"][name] = {**_brief_schema(by_name[name].kind.schema), **described}
         return schema
 
-    def call(self, store: Store, given: Mapping[str, object], *, is_admin: bool = True) -> Answer:
-        """Check the arguments and call the verb; without `is_admin` no paths are shown."""
+    def call(
+        self,
+        store: Store,
+        given: Mapping[str, object],
+        *,
+        is_admin: bool = True,
+        tag_all: bool = False,
+    ) -> Answer:
+        """Check the arguments and call the verb; without `is_admin` no paths are shown.
+        With `tag_all` stored text has recall tags in the structured content, too."""
         params = (*self.verb.params, *self.extra)
         parsed = _parse_texts(params, self.verb.aliases, given)
         taken = checked(self.name, params, self.verb.aliases, parsed)
         taken = _with_whole_ids(store, self.verb.name, taken)
         own = {param.name for param in self.extra}
         for_verb = {name: value for name, value in taken.items() if name not in own}
-        answer = redact(self.verb.call(store, for_verb), self.verb.answer, is_admin=is_admin)
+        answer = self.verb.call(store, for_verb)
+        answer = redact(answer, self.verb.answer, is_admin=is_admin, store=store)
         structured = self.compact(answer, taken)
-        return Answer(structured, self.to_text(structured, taken))
+        if not tag_all:
+            return Answer(structured, self.to_text(structured, taken))
+        tagged = with_tags(structured)
+        return Answer(tagged, self.to_text(tagged if self.text_is_json else structured, taken))
 
 
 def _brief_schema(schema: Json) -> Json:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from scrubjay import config
-from scrubjay.runtime.command_hints import to_type
+from scrubjay.runtime.command_hints import pending_vectors, to_type
 from scrubjay.surfaces.render.terminal import one_line, path_line
 from scrubjay.times import clock_in
 from scrubjay.types import SHARED_PREFIX, Hit, Memory, Results
@@ -46,12 +46,19 @@ def counted(counts: Iterable[tuple[int, str]]) -> str:
 
 def lacks(found: Results, db: str | None) -> list[str]:
     """Return what the results lack and why, and the command that reads changed files."""
+    notes = [_of_this_store(note, db) for note in found.degraded]
     changed = found.counts.get("changed_files", 0)
     if not changed:
-        return list(found.degraded)
+        return notes
     since = "since it was indexed" if changed == 1 else "since they were indexed"
     refresh = f"{plural(changed, 'file')} changed {since}: {to_type('ingest', db)}"
-    return [*found.degraded, refresh]
+    return [*notes, refresh]
+
+
+def _of_this_store(note: str, db: str | None) -> str:
+    """Name the store that was searched in a note whose command is for the default one."""
+    default = pending_vectors()
+    return note.removesuffix(default) + pending_vectors(db) if note.endswith(default) else note
 
 
 def headline(title: str, text: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
-    from scrubjay.ops.doctor import Finding
+    from scrubjay.ops.doctor import Finding, Repair
     from scrubjay.search.profiles import Profile
     from scrubjay.store import Store
     from scrubjay.types import Hit, Memories, Memory, Messages, Results, Stored
@@ -185,9 +185,11 @@ def profiles(known: Sequence[Profile]) -> Json:
     return {"profiles": shapes}
 
 
-def findings(found: Sequence[Finding]) -> Json:
-    ok = all(finding.state != "failed" for finding in found)
-    return {"ok": ok, **listing("findings", found)}
+def findings(found: Sequence[Finding], repairs: Sequence[Repair] | None = None) -> Json:
+    """Return what `doctor` found; with `repairs` also what `--repair` did before."""
+    states = {finding.state for finding in found} | {repair.state for repair in repairs or ()}
+    shape = {} if repairs is None else listing("repairs", repairs)
+    return {"ok": "failed" not in states, **listing("findings", found), **shape}
 
 
 def in_order(files: Sequence[Covered]) -> list[Covered]:

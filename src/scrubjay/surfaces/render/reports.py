@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scrubjay.runtime.command_hints import to_fetch, to_type
+from scrubjay.runtime.command_hints import pending_vectors, to_type
 from scrubjay.store import Store
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render import memories as memory_lists
@@ -24,8 +24,10 @@ from scrubjay.types import Memories
 from scrubjay.types import reports as types
 
 if TYPE_CHECKING:
-    from scrubjay.ops.doctor import Finding
+    from scrubjay.ops.doctor import Finding, Repair
+    from scrubjay.ops.repair import Verified
 
+_MOST_IDS = 10
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
 _COLLECTION_HEAD = ("name", "memories", "documents", "last indexed", "folders", "members")
 _QUERY_COLUMNS = 10  # at least
@@ -266,6 +268,7 @@ def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -
         ("pending", f"{state.pending:,}{_pending_hint(state, args.db)}"),
         *(("server", _server(server)) for server in state.servers),
         ("failed", f"{state.failed:,}"),
+        ("unread", _unread(state, args.db) if state.failed_files else ""),
         ("unlinked", _unlinked(state, args.db) if state.unlinked else ""),
         ("extraction", _extraction(state, args.db)),
         ("hits", searches if state.searches else ""),
@@ -279,13 +282,23 @@ def _pending_hint(state: types.Status, db: str | None) -> str:
     if not state.pending:
         return ""
     if not state.why_pending:
-        return f"; to make them: {to_type('models pull', db)}"
+        return f"; {pending_vectors(db)}"
     # The reason names a command for the default store; this one names the right store.
     why = one_line(state.why_pending).partition("; fetch it with: ")[0]
-    return f"; {why}; to make them: {to_fetch(db)}"
+    return f"; {why}; {pending_vectors(db, model_is_here=False)}"
+
+
+def _unread(state: types.Status, db: str | None) -> str:
+    files = plural(state.failed_files, "file")
+    return (
+        f"{files} could not be read; to list them: {to_type('ls --coverage --state failed', db)}"
+    )
 
 
 def _server(server: types.ServerState) -> str:
+    if server.dropped:
+        refill = f"to fill it again, run: scrubjay reindex {server.tier}"
+        return f"{server.tier} at {one_line(server.place)}, dropped; {refill}"
     if server.behind:
         return behind(server)
     return f"{server.tier} at {one_line(server.place)}, up to date"
@@ -318,6 +331,34 @@ def _extraction(state: types.Status, db: str | None) -> str:
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{one_line(name)} {count:,}" for name, count in counts.items())
+
+
+def repairs_text(repairs: Sequence[Repair], screen: Screen) -> str:
+    paint = {"repaired": screen.green, "failed": screen.red, "planned": screen.yellow}
+    column = max(width(repair.component) for repair in repairs)
+    return "\n".join(
+        f"{paint[repair.state](pad(repair.state, 10))}  {screen.bold(pad(repair.component, column))}"
+        f"  {one_line(repair.detail)}"
+        for repair in repairs
+    )
+
+
+def verified_text(verified: Verified, screen: Screen, fix: str) -> str:
+    """Return what is wrong with a store, the memories concerned, and the command that repairs it."""
+    memories = facts.plural(verified.memories, "memory")
+    if not verified.problems:
+        return f"{screen.green('ok')}  {memories}: {', '.join(verified.checks)}"
+    lines = [f"{screen.red('damaged')}  {one_line(verified.path)}  {memories}"]
+    column = max(width(problem.check) for problem in verified.problems)
+    for problem in verified.problems:
+        name = screen.bold(pad(problem.check, column))
+        lines.append(f"  {name}  {problem.count:,} {one_line(problem.detail)}")
+        if problem.ids:
+            shown = ", ".join(map(one_line, problem.ids[:_MOST_IDS]))
+            more = " …" if len(problem.ids) > _MOST_IDS else ""
+            lines.append(f"  {' ' * column}  {screen.dim(shown + more)}")
+        lines.append(f"  {' ' * column}  {screen.dim(f'a repair {problem.repair}')}")
+    return "\n".join((*lines, f"to repair: {fix}"))
 
 
 def findings_text(findings: Sequence[Finding], screen: Screen) -> str:

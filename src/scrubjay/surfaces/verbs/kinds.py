@@ -250,6 +250,9 @@ TIME = Kind(
     _short(_MOST_TIME_CHARS, blank=False),
     _last,
 )
+BOUND = TIME._replace(
+    right="a date, an ISO time, or words such as yesterday or last week", schema={"type": "string"}
+)
 TIME_OR_EMPTY = TIME._replace(
     schema={"type": "string", "anyOf": [*TIME.schema["anyOf"], {"maxLength": 0}]},
     accepts=_short(_MOST_TIME_CHARS, blank=True),

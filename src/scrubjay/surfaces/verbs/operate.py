@@ -13,6 +13,7 @@ from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import ADMIN, READ, WRITE, Command, Given, Param, command_of, verb
 from scrubjay.surfaces.verbs.kinds import (
     ANY_NUMBER,
+    BOUND,
     COUNT,
     FLAG,
     LIMIT,
@@ -20,7 +21,6 @@ from scrubjay.surfaces.verbs.kinds import (
     NAME,
     TEXT,
     TEXTS,
-    TIME,
     choice,
     number,
 )
@@ -28,6 +28,7 @@ from scrubjay.surfaces.verbs.params import SETS, TIERS, limit
 from scrubjay.surfaces.verbs.search import named
 
 TOOL_SETS = ("default", "read", "chatgpt", "full")
+RECALL_TAGS = ("text", "all")
 _WAIT_S, _MOST_WAIT_S = 30.0, 60
 _SECONDS = number(
     f"a number of seconds, 0 to {_MOST_WAIT_S}",
@@ -39,6 +40,12 @@ _SECONDS = number(
 tiers_json = partial(render.listing, "tiers")
 _WHAT = Param("what", choice("words", "vectors", "graph"), "only this index", usage="[what]")
 _DROP = Param("drop", FLAG, "stop sending changes to the replica of this index")
+_RECALL_TAGS_OF_A_SERVER = Param(
+    "recall_tags",
+    TEXT,
+    "where MCP marks stored text as data: text, or all for structuredContent, too (default: text)",
+    usage="--recall-tags WHERE",
+)
 
 
 @verb(READ, "status")
@@ -80,7 +87,12 @@ def profiles(_: Store, given: Given) -> Json:
 @verb(
     READ,
     "hits",
-    Param("since", TIME, "from this date or time on", usage="--since TIME"),
+    Param(
+        "since",
+        BOUND,
+        "from this date or time on, or words such as yesterday",
+        usage="--since TIME",
+    ),
     aliases={"after": "since"},
     found=lambda counted: counted.searches,
 )
@@ -128,7 +140,28 @@ def _move(name: str, source: str, target: str, to: Param, kept: str) -> Command:
 
 COMMANDS = (
     command_of(status),
-    Command("doctor", "check every part and show how to fix problems", run="operate:doctor"),
+    Command(
+        "doctor",
+        "check every part and show how to fix problems",
+        (
+            Param(
+                "repair",
+                FLAG,
+                "fix what can be fixed first: rebuild indexes, rescue the rows of a damaged file into a"
+                " new one, remove the access of other users to your files",
+            ),
+            Param("dry_run", FLAG, "with --repair: show what is damaged, and change nothing"),
+        ),
+        run="operate:doctor",
+    ),
+    Command(
+        "verify",
+        "check every row, index, vector and link of the store",
+        run="operate:verify",
+        description="Check the whole store: the file itself, every memory against the hash of its text,"
+        " the keyword index, passages, vectors, token vectors, topics, counts and links. Nothing is"
+        " changed. The exit code is 1 if anything is wrong; then `scrubjay doctor --repair` repairs it.",
+    ),
     command_of(hits, embed=False),
     Command(
         "profiles",
@@ -154,6 +187,18 @@ COMMANDS = (
         ),
         run="transfer:backup",
     ),
+    Command(
+        "restore",
+        "put a backup in the place of the database, and keep the earlier file",
+        (
+            Param("backup", TEXT, "a file that `scrubjay backup` wrote", usage="backup"),
+            Param("to", TEXT, "the file to replace (default: the database)", usage="--to FILE"),
+        ),
+        run="transfer:restore",
+        description="Put a backup in the place of the database, also while other programs use it: copy and"
+        " check it, then replace the file in one step. The earlier file is kept as FILE.before-restore."
+        " Programs that have it open report at their next write that it was replaced; restart servers.",
+    ),
     _move(
         *("promote", "its file", "Postgres"),
         Param("to", TEXT, "postgres://user@host:5432/database", usage="--to URL"),
@@ -171,7 +216,7 @@ COMMANDS = (
             Param(
                 "action",
                 choice("list", "pull", "calibrate"),
-                "what to do",
+                "what to do; pull downloads a model that is not here, and makes pending vectors",
                 default="list",
                 usage="[action]",
             ),
@@ -243,17 +288,43 @@ COMMANDS = (
             ),
             Param("max_body_mb", TEXT, "largest request (default: 10)", usage="--max-body-mb MB"),
             Param(
+                "max_answer_mb", TEXT, "largest answer (default: 32)", usage="--max-answer-mb MB"
+            ),
+            Param(
                 "allow_hosts",
                 TEXTS,
                 "another name of this server, as in a browser's address bar",
                 usage="--allow-host NAME",
             ),
+            Param("no_auth", FLAG, "on loopback, answer every user of this machine without a key"),
+            Param(
+                "socket",
+                TEXT,
+                "listen on a Unix socket that only you can use, not on host and port",
+                usage="--socket PATH",
+            ),
+            _RECALL_TAGS_OF_A_SERVER,
         ),
         run="serve:serve",
         description="Serve the store over HTTP (/v1) and MCP (/mcp), with a web UI whose link it prints,"
-        " until Ctrl-C. By default only this machine can connect. Other machines need --host and an API key:"
-        " scrubjay key create NAME, with the same --db and --tenant. With --tenant it serves only that"
-        " tenant, and accepts only keys for it.",
+        " until Ctrl-C. Requests need the owner's key, which it writes into a file that only you can read,"
+        " or an API key; with --no-auth, or after scrubjay key open, it answers every user of this machine."
+        " By default only this machine can connect. Other machines need --host and an API key: scrubjay key"
+        " create NAME, with the same --db and --tenant. With --tenant it serves only that tenant, and"
+        " accepts only keys for it.",
+    ),
+    Command(
+        "signin",
+        "print a link that signs a browser in to a running server of yours",
+        (
+            Param(
+                "url",
+                TEXT,
+                "the address of the server (default: that of the settings, or http://127.0.0.1:8765)",
+                usage="[url]",
+            ),
+        ),
+        run="signin:signin",
     ),
     Command(
         "mcp",
@@ -265,6 +336,12 @@ COMMANDS = (
                 "default: eight tools; read: only those that read; chatgpt: search and fetch; full:"
                 " every verb",
                 default="default",
+            ),
+            Param(
+                "recall_tags",
+                choice(*RECALL_TAGS),
+                _RECALL_TAGS_OF_A_SERVER.description,
+                default=RECALL_TAGS[0],
             ),
         ),
         run="serve:mcp",

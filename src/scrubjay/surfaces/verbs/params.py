@@ -8,6 +8,7 @@ from typing import Any
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.verbs import Param, checked, schema_of
 from scrubjay.surfaces.verbs.kinds import (
+    BOUND,
     FLAG,
     LIMIT,
     MAPPING,
@@ -51,9 +52,17 @@ _FILTERS = {
         Param("types", TEXTS, "any of these types, such as fact", usage="--type TYPE"),
         Param("owner", NAME, "only memories of this person", usage="--owner NAME"),
         Param("agent", NAME, "only memories of this agent", usage="--agent NAME"),
-        Param("since", TIME, "stored or said on or after this date or time", usage="--since TIME"),
         Param(
-            "until", TIME, "stored or said on or before this date or time", usage="--until TIME"
+            "since",
+            BOUND,
+            "stored or said on or after this: a date, a time, or words such as yesterday",
+            usage="--since TIME",
+        ),
+        Param(
+            "until",
+            BOUND,
+            "stored or said on or before this: a date, a time, or words such as last week",
+            usage="--until TIME",
         ),
         Param("session", NAME, "only this session (cognis: this session first)"),
         Param("only_domain", NAME, "only this domain", usage="--only-domain DOMAIN"),

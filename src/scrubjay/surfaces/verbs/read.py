@@ -237,6 +237,7 @@ COMMANDS = (
         "export",
         "write memories as Markdown files or JSON lines",
         (
+            Param("path", TEXT, "a .jsonl file, or a folder for Markdown files", usage="[path]"),
             Param("md", TEXT, "one Markdown file each, in this folder", usage="--md DIR"),
             Param("jsonl", TEXT, "JSON lines (default: standard output)", usage="--jsonl FILE"),
             *params.filters("namespace collection types topics session"),

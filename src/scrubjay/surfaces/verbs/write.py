@@ -255,7 +255,8 @@ COMMANDS = (
             Param(
                 "id", NAME, "a memory, or the first four or more characters of its id", usage="id"
             ),
-            Param("text", TEXT, "the new text; - reads standard input", usage="--text TEXT"),
+            Param("words", TEXTS, "the new text; - reads standard input", usage="[text...]"),
+            Param("text", TEXT, "the new text, if it does not follow the id", usage="--text TEXT"),
             *params.fields("title type"),
             *(params.fields("topics")[0]._replace(help="replace its topics"),),
             Param("add_topics", TEXTS, "add this topic", usage="--add-topic --add-tag TOPIC"),
@@ -332,5 +333,8 @@ COMMANDS = (
             params.YES,
         ),
         run="write:forget",
+        description="Delete memories permanently. On a terminal it asks first. Without a terminal, and with"
+        " --json, it deletes the memories of the given ids without asking; --query and --session need"
+        " --yes there.",
     ),
 )

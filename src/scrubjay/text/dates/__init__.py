@@ -38,6 +38,15 @@ def window_of(text: str, now: datetime) -> Window | None:
     return _window(text, now, is_query=True)
 
 
+def window_named(text: str, now: datetime) -> Window | None:
+    """Return the range of time that a text names and nothing else, as a filter of a search does."""
+    for words in (text, f"in {text}"):  # a month or a year alone may be a name or a number
+        window = window_of(words, now)
+        if window and not without(words, window) and (words is text or window.begins <= now):
+            return window
+    return None
+
+
 def events_in(text: str, said_at: datetime) -> Window | None:
     """Return the range of time in a memory, seen from when it was said; None without time words.
 

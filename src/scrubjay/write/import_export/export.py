@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.runtime.private_files import make_private_folder, replacing
 from scrubjay.times import system_clock
 from scrubjay.types import Memory
 from scrubjay.types.reports import Exported
@@ -47,7 +47,7 @@ def write_folder(
     entries.
     """
     with _write_errors(folder):
-        os.makedirs(folder, exist_ok=True)
+        make_private_folder(folder)
         if not force:
             _refuse_foreign_files(folder, ids)
         written = unchanged = 0
@@ -62,8 +62,8 @@ def write_folder(
             elif not force and (reason := _unsaved_edit(path, entry)):
                 edited.append((path, reason))
             else:
-                with replacing(path) as temporary:
-                    Path(temporary).write_bytes(data)
+                with replacing(path) as file:
+                    file.write(data)
                 written += 1
         total = written + unchanged + len(edited)
         removed = _prune(folder, set(ids), edited, force=force) if prune else 0
@@ -92,23 +92,11 @@ def write_lines(
                 f"{path} exists and does not contain entries; give another file, or replace it with"
                 " force (--force)"
             )
-        with replacing(path) as temporary, open(temporary, "wb") as opened:
-            opened.writelines(lines())
+        with replacing(path) as file:
+            file.writelines(lines())
     if report:
         report(total, total, "")
     return Exported(count, 1, 0, 0)
-
-
-@contextmanager
-def replacing(path: str) -> Iterator[str]:
-    """Give a temporary file that replaces a path on success, and is deleted otherwise."""
-    temporary = f"{path}.{secrets.token_hex(4)}.part"
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)
 
 
 @contextmanager

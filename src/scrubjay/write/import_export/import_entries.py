@@ -305,7 +305,7 @@ class EntryImport:
         if content in self._rehearsed:
             return self._rehearsed[content]
         same = records.find_duplicate(*content)
-        return None if same is None else records.get([same], Scope())[same]
+        return None if same is None else records.get([same], Scope()).get(same)
 
     def _link(self, part: list[_Linked]) -> None:
         graph, sees = self._context.graph, self._rights.sees
