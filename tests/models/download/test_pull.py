@@ -10,6 +10,7 @@ import sys
 import time
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -359,3 +360,12 @@ def test_the_real_model_is_the_one_we_pinned():
 
     for file in MINILM.files:
         assert hashlib.sha256((into / file.name).read_bytes()).hexdigest() == file.sha256
+
+
+def test_a_cache_that_cannot_be_read_counts_as_empty(monkeypatch):
+    def refuse(path):
+        raise PermissionError(path)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+
+    assert not is_cached(MINILM)

@@ -176,7 +176,8 @@ class TestReadOnly:
 
     def run(self, path: Path, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command as a user without rights: no permission binds root."""
-        environment = {**os.environ, "HOME": "/nonexistent"}
+        # Offline: root would fetch the model into this home, where the other user cannot read it.
+        environment = {**os.environ, "HOME": "/nonexistent", "SCRUBJAY_OFFLINE": "1"}
         return subprocess.run(
             [sys.executable, "-c", READER, str(path), *command],
             capture_output=True,

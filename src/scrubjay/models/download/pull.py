@@ -201,4 +201,7 @@ def _missing(card: ModelCard, into: Path) -> list[ModelFile]:
 
 
 def _has_length(path: Path, file: ModelFile) -> bool:
-    return path.is_file() and path.stat().st_size == file.size
+    try:
+        return path.stat().st_size == file.size
+    except OSError:  # absent, or in the folder of another user
+        return False
