@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.config import Settings, TierSetting
 from scrubjay.errors import MissingExtra, ScrubjayError, StoreError
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor.installation import pip_install
 from scrubjay.runtime.command_hints import ADD, to_embed, to_make, to_type
+from scrubjay.storage.codec import readable
 from scrubjay.storage.schema import APPLICATION_ID, SCHEMA_VERSION
 from scrubjay.storage.sqlite.backup import leftovers
 from scrubjay.storage.sqlite.location import (
@@ -43,6 +44,16 @@ if TYPE_CHECKING:
 
 UNREAD = "unread files"
 _MOST_NAMED = 5
+
+
+class _Reader(sqlite3.Connection):
+    """A connection that reports a list of tables which it cannot decode as damage, like any other."""
+
+    def execute(self, statement: str, arguments: Any = (), /) -> sqlite3.Cursor:
+        try:
+            return super().execute(statement, arguments)
+        except UnicodeDecodeError as error:  # SQLite quotes a damaged schema in its message
+            raise sqlite3.DatabaseError("malformed database schema") from error
 
 
 def check_database(settings: Settings) -> Iterator[Finding]:
@@ -150,7 +161,7 @@ def _dropped_places(settings: Settings) -> dict[str, str]:
             rows = db.execute("SELECT name, key FROM keys WHERE name LIKE 'dropped %'").fetchall()
     except sqlite3.Error:
         return {}
-    return {name.partition(" ")[2]: bytes(place).decode() for name, place in rows}
+    return dict(readable(lambda row: (row[0].partition(" ")[2], bytes(row[1]).decode()), rows))
 
 
 def _dropped(name: str, place: str) -> Finding:
@@ -245,7 +256,7 @@ def _read_only(file: Path) -> sqlite3.Connection:
     # In a folder that cannot be written, SQLite cannot create a log to read with.
     frozen = is_read_only(str(file)) and not has_log(str(file))
     mode = "mode=ro&immutable=1" if frozen else "mode=ro"
-    return sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True)
+    return sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, factory=_Reader)
 
 
 def _contents(

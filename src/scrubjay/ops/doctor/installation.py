@@ -34,6 +34,7 @@ from scrubjay.models.registry import (
 )
 from scrubjay.ops.doctor import Finding, State
 from scrubjay.runtime.command_hints import to_fetch, to_type
+from scrubjay.storage.codec import readable
 
 _OLDEST_PYTHON = (3, 11)
 _OLDEST_SQLITE = (3, 37, 0)
@@ -238,10 +239,13 @@ def _outages(db: str) -> Iterator[Finding]:
     try:
         with closing(sqlite3.connect(f"{Path(db).absolute().as_uri()}?mode=ro", uri=True)) as file:
             rows = file.execute("SELECT key, value FROM kept WHERE kind = 'outage'").fetchall()
-    except sqlite3.Error:  # an older schema, or not a database: another check reports it
+    except (
+        sqlite3.Error,
+        UnicodeDecodeError,
+    ):  # an older schema, or damaged: another check reports it
         return
-    for key, value in rows:
-        left_s = paused_s(value, time.time())
+    now_s = time.time()
+    for key, left_s in readable(lambda row: (row[0], paused_s(row[1], now_s)), rows):
         if left_s > 0:
             detail = f"the {key} failed: searches do not call it for another {left_s:.0f} s"
             yield Finding("outage", "degraded", detail)

@@ -50,7 +50,7 @@ class SqlCounts(SqlTable):
             f" LEFT JOIN chunks AS c ON c.n = v.chunk AND c.memory IN ({_VISIBLE}) GROUP BY models.n",
             (scope,),
         )
-        return dict(rows)
+        return {name: count for name, count in rows if type(name) is str}
 
     def queued(self, model: str, max_tries: int, scope: Scope) -> tuple[int, int]:
         """Return how many chunks of the scope are queued, and how many of them have failed for good."""
