@@ -14,6 +14,7 @@ from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.text.analysis import content_hash
 from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, Results, Row, Step
 
 if TYPE_CHECKING:
@@ -408,7 +409,7 @@ def search(query: Query, profile: str, stages: tuple[Stage, ...], kit: Kit) -> R
         hits=hits,
         counts={**listed, **run.counts, "returned": len(hits)},
         topics=dict(sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))),
-        degraded=tuple(dict.fromkeys(_degradations(run.trace))),
+        degraded=tuple(dict.fromkeys((*_degradations(run.trace), *_alterations(run)))),
         trace=run.trace,
         took_ms=took_ms,
         confidence=run.confidence,
@@ -424,6 +425,22 @@ def _degradations(steps: tuple[Step, ...]) -> Iterator[str]:
             if reason:
                 yield f"{step.stage}: {reason}"
         yield from _degradations(step.branches)
+
+
+def _alterations(run: Run) -> Iterator[str]:
+    """Yield for each database which hits do not match the hash of their text.
+
+    Only the hits are compared: to hash every candidate would take longer than the search.
+    """
+    altered = [one for one in run.pool if one.memory is not None and _is_altered(one.memory)]
+    for tier in run.kit.tiers or (Tier("", run.kit),) if altered else ():
+        ids = [one.id for one in altered if not run.kit.tiers or one.tier == tier.name]
+        if ids and tier.kit.records is not None:
+            yield f"content: {tier.kit.records.altered_note(ids)}"
+
+
+def _is_altered(memory: Memory) -> bool:
+    return bool(memory.content_hash) and memory.content_hash != content_hash(memory.text)
 
 
 def _explain(stages: tuple[Stage, ...], trace: tuple[Step, ...], hit: Hit) -> ScoreSum:

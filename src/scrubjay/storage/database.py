@@ -144,6 +144,10 @@ class Database(ABC):
         process. Inside a write the number is None."""
 
     @abstractmethod
+    def one_state(self) -> AbstractContextManager[None]:
+        """Let every read of this thread see the same state, whatever others write meanwhile."""
+
+    @abstractmethod
     def write(self, wait_s: float | None = None) -> AbstractContextManager[Connection]:
         """Give the writer inside one transaction, which commits at the end or is rolled back."""
 

@@ -7,6 +7,7 @@ Text in scripts without spaces between words becomes overlapping pairs of charac
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -104,6 +105,11 @@ STOP_WORDS = frozenset(
 def normalize(text: str) -> str:
     """Return a text in NFC with single spaces; two texts that are equal after this count as the same."""
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def content_hash(text: str) -> str:
+    """Return the hash by which a stored text is compared with others, and with itself later."""
+    return hashlib.sha256(normalize(text).encode()).hexdigest()
 
 
 def fold_label(text: str) -> str:

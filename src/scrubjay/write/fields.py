@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.storage.sql.scope import PRIVATE_PREFIXES
-from scrubjay.text.analysis import fold_label, normalize
+from scrubjay.text.analysis import content_hash, fold_label, normalize
 from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
 from scrubjay.times import moment, parse, parse_zoned
 from scrubjay.types import DEFAULT_NAMESPACE, DONE_SUFFIX, SEVERITIES, Link, Memory
@@ -58,7 +57,7 @@ def draft(given: Mapping[str, Any]) -> Memory:
     values["topics"] = topics_of(values.get("topics", ()))
     values["links"] = _links(values.get("links", ()))
     values["metadata"] = _metadata(values.get("metadata", {}))
-    values["content_hash"] = hashlib.sha256(normalize(values["text"]).encode()).hexdigest()
+    values["content_hash"] = content_hash(values["text"])
     begins, ends = values["valid_from"], values["valid_until"]
     if begins and ends and ends <= begins:
         raise InvalidInput(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from fakes import HashingEmbedder
+from tools.soak.pages import TABLE_INTERIOR, Pages
 
 import scrubjay
 from scrubjay import config
@@ -21,6 +22,7 @@ from scrubjay.errors import ScrubjayError, StoreError
 from scrubjay.ops.doctor import Repair
 from scrubjay.ops.repair import new_file
 from scrubjay.ops.repair.run import repair_store, verify_store
+from scrubjay.surfaces.cli import main
 
 PAGE = 8192
 MEMORIES = 90
@@ -145,6 +147,63 @@ def test_memories_are_read_from_their_pages_without_the_first_one(path: Path) ->
     with scrubjay.open(path, embedder=False) as store:
         assert len(store.ls(limit=1000)) == MEMORIES
         assert store.search("unique77", mode="keyword").hits[0].id == "m77"
+
+
+def test_memories_that_sqlite_passes_by_without_an_error_are_found(path: Path) -> None:
+    """A page that leads to others, but says that it leads to one only."""
+    data = bytearray(path.read_bytes())
+    root = next(iter(Pages(path).of_tree("memories")))
+    at = (root - 1) * PAGE
+    assert data[at] == TABLE_INTERIOR
+    assert int.from_bytes(data[at + 3 : at + 5], "big") > 2
+    data[at + 3 : at + 5] = (1).to_bytes(2, "big")
+    path.write_bytes(data)
+    repaired(path)
+    with scrubjay.open(path, embedder=False) as store:
+        assert len(store.ls(limit=1000)) == MEMORIES
+
+
+def test_a_repair_without_the_list_of_ids_says_that_others_may_be_lost(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    leaf = Pages(path).of_rows("memories")[7]
+    for page in (1, min(leaf)):
+        data[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    path.write_bytes(data)
+    failed = [one.detail for one in repaired(path) if one.state == "failed"]
+    assert any("others may be lost" in detail for detail in failed)
+
+
+def test_doctor_reports_a_list_of_tables_that_cannot_be_decoded(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite quotes it in its message, and Python cannot decode that."""
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CREATE TABLE memories (", b"CREATE TABLE memories \xf4"))
+    assert main(["doctor", "--db", str(path)]) == 1
+    assert "malformed database schema" in capsys.readouterr().out
+    assert main(["status", "--db", str(path)]) == 1
+
+
+def test_a_damaged_table_of_notes_is_reported_when_the_store_is_opened(path: Path) -> None:
+    pages = Pages(path)
+    meta = next(iter(pages.of_tree("meta")))
+    data = bytearray(path.read_bytes())
+    data[(meta - 1) * PAGE : meta * PAGE] = b"\xff" * PAGE
+    path.write_bytes(data)
+    with pytest.raises(StoreError, match="is damaged"):
+        scrubjay.open(path, embedder=False)
+
+
+def test_status_and_doctor_pass_by_damaged_notes_about_models(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE models SET name = x'ff'")
+        db.execute("INSERT INTO kept (kind, key, value, at_us) VALUES ('outage', 'x', '[', 1)")
+        db.commit()
+    assert main(["status", "--db", str(path)]) == 0
+    main(["doctor", "--db", str(path)])
+    assert "memories" in capsys.readouterr().out
 
 
 def test_what_was_forgotten_does_not_come_back(path: Path) -> None:

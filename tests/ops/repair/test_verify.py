@@ -16,6 +16,7 @@ from scrubjay import config
 from scrubjay.ops.doctor.run import examine
 from scrubjay.ops.repair import Verified
 from scrubjay.ops.repair.run import repair_store, verify_store
+from scrubjay.ops.repair.verify import _Checks
 from scrubjay.surfaces.cli import main
 
 OF_OWNED = "(SELECT n FROM memories WHERE id = 'owned')"
@@ -127,6 +128,36 @@ def test_doctor_names_rows_that_cannot_be_read(path: Path) -> None:
     assert rows.state == "failed"
     assert "owned" in rows.detail
     assert "doctor --repair" in rows.fix
+
+
+def test_a_search_names_a_hit_whose_text_does_not_match_its_hash(path: Path) -> None:
+    write(path, DAMAGE["content"][0])
+    with scrubjay.open(path, embedder=TokenEmbedder(32)) as store:
+        results = store.search("owner")
+        assert "prunes of the owner" in [hit.text for hit in results]
+        (said,) = results.degraded
+        assert "owned" in said
+        assert "scrubjay verify" in said
+        assert store.search("orchard", mode="keyword").degraded == ()
+
+
+def test_what_others_write_during_a_check_is_no_damage(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every check reads one state of the store."""
+    read = _Checks.lines
+    with scrubjay.open(path, embedder=TokenEmbedder(32)) as store:
+
+        def changed_meanwhile(table: _Checks, numbers: list[int]) -> object:
+            monkeypatch.undo()  # once is enough
+            store.update("owned", text="plums and prunes of the owner")
+            store.forget("pear-1")
+            store.add("figs of another writer")
+            return read(table, numbers)
+
+        monkeypatch.setattr(_Checks, "lines", changed_meanwhile)
+        assert verified(path).problems == ()
+    assert verified(path).problems == ()
 
 
 def test_nothing_is_created_where_there_is_no_store(tmp_path: Path) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scrubjay.ops.repair.verify import hash_of
 from scrubjay.storage.codec import UNREADABLE, topics_in
-from scrubjay.text.analysis import fold_label, normalize
+from scrubjay.text.analysis import content_hash, fold_label, normalize
 from scrubjay.times import moment
 
 # A memory whose namespace is unknown may be private: it does not join the others.
@@ -33,7 +32,7 @@ def mend(n: int, stored: Row) -> tuple[Row, list[str]] | None:
         return None
     if text != stored["text"]:
         damaged.append("text")
-    row: Row = {"text": text, "content_hash": hash_of(text)}
+    row: Row = {"text": text, "content_hash": content_hash(text)}
     row["id"] = kept("id", _label(stored.get("id")) or None, f"rescued-{n}")
     row["namespace"] = kept("namespace", _label(stored.get("namespace")), NAMESPACE)
     row["type"] = kept("type", _label(stored.get("type")) or None, "fact")

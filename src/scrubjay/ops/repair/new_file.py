@@ -41,13 +41,15 @@ Row = dict[str, Any]
 
 class Rescued(NamedTuple):
     """What a rescue found. `lost` are the ids of memories that could not be read, as far as the
-    indexes name them; `mended` the damaged fields of others, by id; `changed` those whose text does
-    not match its hash; `tables` other tables of which rows may be missing."""
+    indexes name them, and `unlisted` is True where those could not be read; `mended` the damaged
+    fields of others, by id; `changed` those whose text does not match its hash; `tables` other tables
+    of which rows may be missing."""
 
     path: str
     aside: str
     memories: int
     lost: tuple[str, ...]
+    unlisted: bool
     mended: dict[str, list[str]]
     changed: tuple[str, ...]
     tables: tuple[str, ...]
@@ -92,6 +94,7 @@ def rescue(path: str) -> Rescued:
         aside,
         len(run.ids),
         tuple(sorted(run.named - run.ids.keys())),
+        run.unlisted,
         run.mended,
         tuple(run.changed),
         tuple(name for name in source.lost if name not in (*_MADE_AGAIN, *_DERIVED, "memories")),
@@ -118,6 +121,7 @@ class _Run:
         self._source, self._carved, self._target = source, carved, target
         self.ids: dict[str, int] = {}
         self.named: set[str] = set()
+        self.unlisted = False
         self.mended: dict[str, list[str]] = {}
         self.changed: list[str] = []
         self._keys: dict[str, set[Any]] = {}
@@ -153,13 +157,16 @@ class _Run:
         known = self._keys.setdefault("memories", set())
         for n, row in self._source.numbered("memories", table.columns):
             self._put_memory(db, n, row)
-        if "memories" in self._source.lost or not known:
-            for n, values in self._carved.rows(_MEMORY_COLUMNS):
-                if n not in known and _is_memory(values):
-                    self._put_memory(db, n, dict(zip(_COLUMNS, values[1:], strict=False)))
+        # Always: where a page that leads to others has a wrong number, SQLite finds nothing and says so
+        # to no one.
+        for n, values in self._carved.rows(_MEMORY_COLUMNS):
+            if n not in known and _is_memory(values):
+                self._put_memory(db, n, dict(zip(_COLUMNS, values[1:], strict=False)))
+        before = self._source.lost.get("memories", 0)
         self.named = {
             row["id"] for row in self._source.keyed("memories", ("id",), ("id",)) if _is_id(row)
         }
+        self.unlisted = self._source.lost.get("memories", 0) > before
 
     def _put_memory(self, db: Connection, n: int, stored: Row) -> None:
         mended = mend(n, stored)

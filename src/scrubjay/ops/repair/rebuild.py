@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from scrubjay.ops.repair.verify import hash_of
 from scrubjay.storage.codec import UNREADABLE
 from scrubjay.storage.database import NOTE, Connection, Database
 from scrubjay.storage.sql.readable import has_right_length, vector_of
@@ -14,6 +13,7 @@ from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.storage.sql.vectors import SqlTokenVectors, is_width
 from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.text.analysis import content_hash
 from scrubjay.write.chunking import split
 
 _BATCH = 200
@@ -79,7 +79,7 @@ def _correct_rows(db: Database, connection: Connection, records: SqlRecords) -> 
             if records.damage_of(stored):
                 continue
             memory = records.decoded(stored)
-            found = hash_of(memory.text)
+            found = content_hash(memory.text)
             if found != memory.content_hash:
                 connection.execute("UPDATE memories SET content_hash = ? WHERE n = ?", (found, n))
             chunks = records.chunks_of(memory.id)

@@ -126,6 +126,9 @@ def _losses(done: Rescued) -> Iterator[Repair]:
         yield Repair(
             "memories", "failed", f"could not be read, and are lost: {_listed(done.lost)}"
         )
+    if done.unlisted:
+        detail = "others may be lost: the list of ids could not be read; compare with a backup"
+        yield Repair("memories", "failed", detail)
     if done.mended:
         fields = [f"{id_} ({', '.join(names)})" for id_, names in sorted(done.mended.items())]
         detail = f"damaged fields were replaced or left empty: {_listed(fields)}"

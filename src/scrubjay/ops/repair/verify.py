@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from scrubjay.storage.sql.vectors import SqlTokenVectors, is_width
 from scrubjay.storage.sql.words import FIELDS, MEMORIES, TermChanges
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.errors import is_damage
-from scrubjay.text.analysis import normalize
+from scrubjay.text.analysis import content_hash
 from scrubjay.types import Chunk, Memory
 
 Report = Callable[[int, int], None]
@@ -79,7 +78,8 @@ def verify(db: Database, report: Report | None = None) -> Verified:
         if report:
             report(done, len(checks))
         try:
-            problems += check(table)
+            with db.one_state():  # a row that others write meanwhile would look damaged
+                problems += check(table)
         except StoreError as error:
             problems.append(Problem(name, 1, str(error), (), NEW_FILE))
             if name == "file":
@@ -209,7 +209,7 @@ def _memories(table: _Checks) -> Iterator[Problem]:
                 continue
             memory = table.records.decoded(stored)
             checked.append(memory.id)
-            if hash_of(memory.text) != memory.content_hash:
+            if content_hash(memory.text) != memory.content_hash:
                 changed.add(memory.id)
             if not _are_whole(table.records.chunks_of(memory.id), memory.text):
                 unsplit.add(memory.id)
@@ -224,11 +224,6 @@ def _memories(table: _Checks) -> Iterator[Problem]:
     for found in (unreadable, changed, unsplit, unindexed, untagged):
         yield from found.problems()
     yield from _counts(table, counts, complete=not unindexed.count and not unreadable.count)
-
-
-def hash_of(text: str) -> str:
-    """Return the content hash of a text."""
-    return hashlib.sha256(normalize(text).encode()).hexdigest()
 
 
 def _are_whole(chunks: Sequence[Chunk], text: str) -> bool:

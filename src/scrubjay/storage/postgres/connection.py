@@ -90,6 +90,18 @@ class PostgresDatabase(Database):
                 session.connection.rollback()
 
     @contextmanager
+    def one_state(self) -> Iterator[None]:
+        if self.in_write:
+            yield
+            return
+        with self.read() as session:
+            session.connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                yield
+            finally:
+                session.connection.rollback()
+
+    @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[Session]:
         if self.in_write:  # a write inside a write is part of it
             yield self._local.connection

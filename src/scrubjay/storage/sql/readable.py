@@ -59,6 +59,16 @@ def named_damage(
     return f"{count} damaged and {consequence} ({shown}); run: {to_type('doctor --repair', db)}"
 
 
+def named_alteration(ids: Sequence[str], db: str) -> str:
+    """Say that texts do not match their hashes, of which memories, and what to do."""
+    shown = ", ".join(ids[:_MOST_NAMED]) + (" …" if len(ids) > _MOST_NAMED else "")
+    count = "1 memory does" if len(ids) == 1 else f"{len(ids):,} memories do"
+    return (
+        f"{count} not match the hash of its text and may be damaged ({shown}); run:"
+        f" {to_type('verify', db)}"
+    )
+
+
 def are_sound(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return a flag for each row: False where it has NaN or infinity, or is far too long."""
     import numpy as np

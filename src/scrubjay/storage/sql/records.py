@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable, topics_in
 from scrubjay.storage.database import Connection, Database
-from scrubjay.storage.sql.readable import named_damage, note_damage, reason
+from scrubjay.storage.sql.readable import named_alteration, named_damage, note_damage, reason
 from scrubjay.storage.sql.scope import BY_ID, PRIVATE_PREFIXES, SqlTable, marks, padded
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.text.analysis import fold_label
@@ -445,6 +445,10 @@ class SqlRecords(SqlTable):
     def damage_note(self, ids: Sequence[str]) -> str:
         """Say which memories a result lacks because they are damaged."""
         return named_damage("memory", "left out", ids, self._db.path)
+
+    def altered_note(self, ids: Sequence[str]) -> str:
+        """Say which memories of a result do not match the hash of their text."""
+        return named_alteration(ids, self._db.path)
 
     def damage_of(self, row: Sequence[Any]) -> str:
         """Return why a row cannot be read; "" where it can."""

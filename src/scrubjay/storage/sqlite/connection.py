@@ -194,7 +194,8 @@ class SqliteDatabase(Database):
             if not self._in_memory:
                 self._purge = Purge(self, self._identities[self.path], self._writing)
                 if self.finishes_purges:
-                    self._purge.find_mark(self._writer)
+                    with self._errors():
+                        self._purge.find_mark(self._writer)
         except BaseException:
             self.close()
             raise
@@ -276,6 +277,20 @@ class SqliteDatabase(Database):
                         yield watcher, watcher.execute("PRAGMA data_version").fetchone()[0]
                     finally:
                         watcher.execute("ROLLBACK")
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Let every read of this thread see the same state; inside a write it does so anyway."""
+        with self.read() as reader:
+            if reader.in_transaction:
+                yield
+                return
+            reader.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if reader.in_transaction:  # an error may have ended it
+                    reader.execute("ROLLBACK")
 
     @contextmanager
     def write(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
