@@ -13,6 +13,8 @@ The file is `scrubjay.toml` in the user's configuration folder, or the file that
     short_turn_chars = 300
     file_timeout_s = 30
     file_memory_mb = 1000
+    embedder = "intfloat/multilingual-e5-small"
+    device = "auto"
     reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
     generator = "http://localhost:11434/v1#qwen3:1.7b"
 
@@ -49,17 +51,21 @@ DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
+DEVICES = ("auto", "cpu", "cuda", "coreml", "directml")
+POOLINGS = ("mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len")
 BUILT_IN_TIERS = ("agent", "project", "team")
 PRIORITY = 0.5  # of a connected vault
 BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis", "novamem")
 _MAX_SHORT_TURN = 10_000
 _TEXTS = tuple(
-    "db vectors graph tenant user default_profile embedder reranker reranker_dialect"
+    "db vectors graph tenant user default_profile embedder embedder_api_key_env"
+    " embedder_query_prompt embedder_text_prompt embedder_pooling device reranker reranker_dialect"
     " reranker_api_key_env generator generator_api_key_env timezone".split()
 )
 _CHUNK_SIZES = ("chunk_tokens", "chunk_overlap_tokens")
 _NUMBERS = (
     *(*_CHUNK_SIZES, "short_turn_chars", "file_timeout_s", "file_memory_mb"),
+    *("embedder_timeout_s", "embedder_window", "embedder_dims"),
     *("reranker_timeout_s", "generator_timeout_s"),
 )
 _KEYS = (*_TEXTS, *_NUMBERS)
@@ -121,6 +127,29 @@ class Access(NamedTuple):
         return f"Access({self.shown!r}, api_key={key!r}, timeout_s={self.timeout_s:g})"
 
 
+class EmbedderAccess(NamedTuple):
+    """Access to an embedder: its name, folder or URL, and what the settings say about it.
+    None for a prompt, "" for the pooling and 0 for a number: as the model's own files say."""
+
+    spec: str
+    api_key: str = ""
+    timeout_s: float = TIMEOUT_S
+    query_prompt: str | None = None
+    text_prompt: str | None = None
+    pooling: str = ""
+    window: int = 0
+    dims: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The name, folder or URL, without credentials."""
+        return _shown(self.spec)
+
+    def __repr__(self) -> str:
+        key = "…" if self.api_key else ""
+        return f"EmbedderAccess({self.shown!r}, api_key={key!r}, timeout_s={self.timeout_s:g})"
+
+
 class Settings(NamedTuple):
     """The resolved settings.
     `db_chosen` is True if any setting names the database; `db_given` is the argument of this call."""
@@ -128,6 +157,8 @@ class Settings(NamedTuple):
     db: str
     profile: str = "default"
     embedder: str = DEFAULT_EMBEDDER
+    embedder_access: EmbedderAccess = EmbedderAccess(DEFAULT_EMBEDDER)
+    device: str = "auto"
     reranker: Access = Access(DEFAULT_RERANKER)
     generator: Access = Access(DEFAULT_GENERATOR)
     chunk_tokens: int = CHUNK_TOKENS
@@ -189,11 +220,11 @@ def load(
         raise InvalidInput(
             f"{_shown(db)!r} is not a path; give a file, or nothing for the default database"
         )
-    from scrubjay.runtime.paths import config_dir, data_dir
+    from scrubjay.runtime.paths import data_dir
 
     env = os.environ
-    file = env.get("SCRUBJAY_CONFIG") or os.path.join(config_dir(), "scrubjay.toml")
-    table = _read(file)
+    file, table = _settings_file()
+    embedding = _embedder_access(file, table, None)
     chunk_tokens, overlap_tokens = check_chunk_sizes(
         _whole(table, "chunk_tokens", CHUNK_TOKENS),
         _whole(table, "chunk_overlap_tokens", CHUNK_OVERLAP_TOKENS),
@@ -214,7 +245,9 @@ def load(
     return Settings(
         db=os.path.expanduser(chosen or highest or os.path.join(data_dir(), "memory.db")),
         profile=next(filter(None, profiles)),
-        embedder=env.get("SCRUBJAY_EMBEDDER") or table.get("embedder") or DEFAULT_EMBEDDER,
+        embedder=embedding.spec,
+        embedder_access=embedding,
+        device=_device(table),
         reranker=_access(table, "reranker", DEFAULT_RERANKER),
         generator=_access(table, "generator", DEFAULT_GENERATOR),
         chunk_tokens=chunk_tokens,
@@ -311,6 +344,65 @@ def _access(table: Mapping[str, Any], role: str, default: str) -> Access:
         timeout_s=TIMEOUT_S if timeout_s is None else _seconds(f"{role}_timeout_s", timeout_s),
         dialect=env.get(f"{variable}_DIALECT") or table.get(f"{role}_dialect", ""),
     )
+
+
+def embedder_access(spec: str | None = None) -> EmbedderAccess:
+    """Return the access to an embedder, by default that of the settings."""
+    file, table = _settings_file()
+    return _embedder_access(file, table, spec)
+
+
+def device() -> str:
+    """Return the device that local models run on, one of DEVICES."""
+    return _device(_settings_file()[1])
+
+
+def _settings_file() -> tuple[str, dict[str, Any]]:
+    from scrubjay.runtime.paths import config_dir
+
+    file = os.environ.get("SCRUBJAY_CONFIG") or os.path.join(config_dir(), "scrubjay.toml")
+    return file, _read(file)
+
+
+def _embedder_access(file: str, table: Mapping[str, Any], given: str | None) -> EmbedderAccess:
+    """Return the access to the given embedder, or to that of the environment or the file.
+    What the file says about its embedder, such as the API key, is for that embedder only."""
+    env, own = os.environ, table.get("embedder") or DEFAULT_EMBEDDER
+    own = _resolved(file, own) if own.startswith((".", "~")) else own
+    spec = given or env.get("SCRUBJAY_EMBEDDER") or own
+    about = table if spec in (own, table.get("embedder")) else {}
+
+    def text(name: str) -> str | None:
+        return env.get(f"SCRUBJAY_{name.upper()}", about.get(name))
+
+    def number(name: str) -> int:
+        value = _whole(about, name, 0)
+        if type(value) is not int or not 0 <= value <= 1_000_000:
+            raise InvalidInput(f"{name} is {value!r}; give a whole number such as 512")
+        return value
+
+    pooling = text("embedder_pooling") or ""
+    if pooling and pooling not in POOLINGS:
+        raise InvalidInput(f"embedder_pooling is {pooling!r}; give one of {', '.join(POOLINGS)}")
+    limit = "embedder_timeout_s"
+    timeout_s = env.get("SCRUBJAY_EMBEDDER_TIMEOUT_S") or table.get(limit, TIMEOUT_S)
+    return EmbedderAccess(
+        spec=spec,
+        api_key=env.get(about.get("embedder_api_key_env") or "SCRUBJAY_EMBEDDER_API_KEY", ""),
+        timeout_s=_seconds(limit, timeout_s),
+        query_prompt=text("embedder_query_prompt"),
+        text_prompt=text("embedder_text_prompt"),
+        pooling=pooling,
+        window=number("embedder_window"),
+        dims=number("embedder_dims"),
+    )
+
+
+def _device(table: Mapping[str, Any]) -> str:
+    given = str(os.environ.get("SCRUBJAY_DEVICE") or table.get("device") or DEVICES[0])
+    if given not in DEVICES:
+        raise InvalidInput(f"device is {given!r}; give one of {', '.join(DEVICES)}")
+    return given
 
 
 def _timezone(name: str) -> str:

@@ -1,13 +1,14 @@
-"""onnxruntime for local models: on the CPU, quiet, with its errors raised as Unavailable."""
+"""onnxruntime for local models: on the chosen device, quiet, with its errors raised as Unavailable."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import Unavailable
+from scrubjay.models.device import open_on_device
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,7 @@ def open_session(
     name: str, graph: bytes | Path, *, threads: int, weights: Path | None = None
 ) -> Any:
     """Open a graph, from bytes or from its file; `weights` is the folder of a graph in bytes.
-    Raises Unavailable when onnxruntime is not installed or refuses the graph."""
+    Raises Unavailable when onnxruntime is not installed, or refuses the graph or the device."""
     disable_telemetry()
     with required_packages(name):
         import onnxruntime as ort
@@ -33,10 +34,11 @@ def open_session(
     if weights is not None:
         options.add_session_config_entry(_WEIGHTS_FOLDER, str(weights))
     source = graph if isinstance(graph, bytes) else str(graph)
-    try:
-        return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-    except runtime_errors() as error:
-        raise Unavailable(f"onnxruntime cannot load {name}: {error}") from error
+    return open_on_device(
+        name,
+        lambda providers: ort.InferenceSession(source, options, providers=providers),
+        runtime_errors(),
+    )
 
 
 def disable_telemetry() -> None:
@@ -75,6 +77,36 @@ def batches(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
         batch.append(index)
     if batch:
         yield batch
+
+
+def depends_on_neighbours(path: Path, inputs: Collection[str]) -> bool:
+    """True when texts in one batch would change each other's results.
+    Without a mask a text sees its padding. A graph that quantizes as it runs takes its scale from
+    the whole batch; the names of its operators stand in the file as they are."""
+    import mmap
+
+    if "attention_mask" not in inputs:
+        return True
+    with (
+        path.open("rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        return content.find(b"DynamicQuantize") >= 0
+
+
+def as_declared(values: Mapping[str, Any], declared: Mapping[str, str]) -> dict[str, Any]:
+    """Return the inputs that a graph declares, in the types that it declares."""
+    import numpy as np
+
+    kinds: dict[str, Any] = {
+        "tensor(int32)": np.int32,
+        "tensor(float)": np.float32,
+        "tensor(float16)": np.float16,
+        "tensor(bool)": np.bool_,
+    }
+    return {
+        name: values[name].astype(kinds.get(kind, np.int64)) for name, kind in declared.items()
+    }
 
 
 def default_threads() -> int:

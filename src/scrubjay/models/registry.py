@@ -69,7 +69,8 @@ def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> E
 
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:
     """Return the reranker of a URL, a plug-in, a folder, or the model hub."""
-    from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder, is_path
+    from scrubjay.models.model_files import is_path
+    from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder
 
     spec = access.spec
     if "://" in spec:

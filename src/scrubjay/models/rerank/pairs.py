@@ -7,8 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import Unavailable
-from scrubjay.models.embed.local import WindowedTokenizer, load_tokenizer
-from scrubjay.models.onnx_session import batches, open_session, runtime_errors
+from scrubjay.models.embed.windows import WindowedTokenizer, load_tokenizer
+from scrubjay.models.onnx_session import (
+    as_declared,
+    batches,
+    depends_on_neighbours,
+    open_session,
+    runtime_errors,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,7 +126,8 @@ class PairGraph:
         self._session = open_session(f"{name} ({path.name})", path, threads=threads)
         self._inputs = {node.name: node.type for node in self._session.get_inputs()}
         self._output = self._output_name()
-        self._batch_tokens = 0 if self._needs_single_pairs(path) else _BATCH_TOKENS
+        alone = depends_on_neighbours(path, self._inputs)
+        self._batch_tokens = 0 if alone else _BATCH_TOKENS
 
     def scores(self, pairs: Sequence[Pair]) -> Scores:
         """Return the score of each pair, running pairs of similar length together."""
@@ -150,20 +157,6 @@ class PairGraph:
             raise Unavailable(self._wrong_shape(shape))
         return str(output.name)
 
-    def _needs_single_pairs(self, path: Path) -> bool:
-        """True when pairs in one batch would change each other's scores.
-        Without a mask a pair sees its padding. A graph that quantizes as it runs takes its scale
-        from the whole batch; the names of its operators stand in the file as they are."""
-        import mmap
-
-        if "attention_mask" not in self._inputs:
-            return True
-        with (
-            path.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-        ):
-            return content.find(b"DynamicQuantize") >= 0
-
     def _inputs_of(self, pairs: Sequence[Pair]) -> dict[str, Any]:
         """Return the inputs that the graph declares, in their types, padded to the longest pair."""
         import numpy as np
@@ -175,16 +168,7 @@ class PairGraph:
             values["input_ids"][row, : len(pair.ids)] = pair.ids
             values["attention_mask"][row, : len(pair.ids)] = 1
             values["token_type_ids"][row, : len(pair.ids)] = pair.types
-        kinds: dict[str, Any] = {
-            "tensor(int32)": np.int32,
-            "tensor(float)": np.float32,
-            "tensor(float16)": np.float16,
-            "tensor(bool)": np.bool_,
-        }
-        return {
-            name: values[name].astype(kinds.get(kind, np.int64))
-            for name, kind in self._inputs.items()
-        }
+        return as_declared(values, self._inputs)
 
     def _probabilities(self, logits: Any, count: int) -> Scores:
         import numpy as np
