@@ -12,11 +12,12 @@ from scrubjay.surfaces.render.json import Json
 from scrubjay.text.recall_tags import without_tags, wrap_recalled
 
 _FREE_TEXTS = ("text", "snippet", "title", "heading", "context", "before", "after")
-_OWN_WORDS = ("id", "uri", "url", "next_offset", "trace")
+_OWN_WORDS = ("next_offset", "trace")
 
 
 def with_tags(answer: Json) -> Json:
-    """Return an answer with its stored texts inside recall tags; in no other value can a tag stand."""
+    """Return an answer with its stored texts inside recall tags; in no other value and in no key, such as
+    the name of a collection or of a field of metadata, can a tag stand."""
     if "question" in answer:  # the text of a context has the tags of each memory
         return {**_marked(answer, ""), "text": answer["text"]}
     if "id" not in answer and isinstance(answer.get("text"), str):
@@ -28,7 +29,7 @@ def with_tags(answer: Json) -> Json:
 def _marked(fields: Json, id: str) -> Json:
     own = fields.get("id")
     id = own if isinstance(own, str) else id
-    return {name: _value(name, value, id) for name, value in fields.items()}
+    return {without_tags(name): _value(name, value, id) for name, value in fields.items()}
 
 
 def _value(name: str, value: Any, id: str) -> Any:
@@ -46,7 +47,7 @@ def _value(name: str, value: Any, id: str) -> Any:
 
 def _leaf(value: Any, id: str) -> Any:
     if isinstance(value, dict):
-        return {key: _leaf(part, id) for key, part in value.items()}
+        return {without_tags(key): _leaf(part, id) for key, part in value.items()}
     if isinstance(value, list):
         return [_leaf(part, id) for part in value]
     return wrap_recalled(value, id, keep_lines=True) if isinstance(value, str) else value
