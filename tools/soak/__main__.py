@@ -15,15 +15,27 @@ from pathlib import Path
 
 from tools.run_tests import IN_MEMORY, has_room
 from tools.soak import calls, table
+from tools.soak.bit_flips import bit_flips
 from tools.soak.forks import Forks
 from tools.soak.kills import io_errors, kills
 from tools.soak.power_cuts import power_cuts
+from tools.soak.processes import processes
 from tools.soak.rounds import Bench, Outcome, Round
+from tools.soak.servers import servers
 
 ROUNDS = (
     Round("kills", "`kill -9` before a random call that changes a file", "kills", kills, 2.0),
     Round("io-errors", "a write, sync or rename fails: EIO, ENOSPC", "errors", io_errors),
     Round("power-cuts", "unsynced sectors and names dropped", "cuts", power_cuts),
+    Round("bit-flips", "bits, bytes, sectors and pages changed in the file", "damages", bit_flips),
+    Round("processes", "ten processes on one store, some killed", "kills", processes, 2.0),
+    Round(
+        "servers",
+        "commands killed, and Postgres, Qdrant, FalkorDB under them",
+        "kills",
+        servers,
+        2.5,
+    ),
 )
 SHOWN = 8
 

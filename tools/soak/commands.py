@@ -32,11 +32,11 @@ class Command:
 class Series:
     """Makes commands that fit what was stored before, whether or not those before ended."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
+    def __init__(self, seed: int, folder: Path, first: int = 0) -> None:
         self._chance = random.Random(seed)
         self._folder = folder
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._number = 0
+        self._number = first  # two series on one store begin at numbers far apart
         self._kept: list[str] = []  # never forgotten, so that links and feedback hold
         self._loose: list[str] = []
         self._backups: list[Path] = []

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from tools.soak import calls, embedder
 from tools.soak.calls import Mode
@@ -63,7 +63,7 @@ class Ended:
 class Forks:
     """The process that forks, from the side of a soak."""
 
-    def __init__(self, folder: Path, library: Path | None) -> None:
+    def __init__(self, folder: Path, library: Path | None, *, modules: Sequence[str] = ()) -> None:
         self.folder = folder
         self.library = library
         plugin = embedder.write_plugin(folder)
@@ -78,7 +78,7 @@ class Forks:
             "OPENBLAS_NUM_THREADS": "1",
         }
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tools.soak.forks"],
+            [sys.executable, "-m", "tools.soak.forks", *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -183,8 +183,8 @@ def wait(child: int, kill_after_s: float | None) -> tuple[int, bool]:
         time.sleep(ASK_EVERY_S)
 
 
-def preload() -> None:
-    """Import what the commands need, so that a fork does not."""
+def preload(modules: Sequence[str]) -> None:
+    """Import what the commands need, and modules that some of them need, so that a fork does not."""
     import importlib
 
     from scrubjay.write import embed_worker
@@ -204,16 +204,18 @@ def preload() -> None:
         "write",
     ):
         importlib.import_module(f"scrubjay.surfaces.cli.{name}")
+    for name in modules:
+        importlib.import_module(name)
 
 
-def main(lines: Sequence[str] | Any = sys.stdin) -> None:
+def main(modules: Sequence[str]) -> None:
     """Answer one request a line until the input ends."""
-    preload()
-    for line in lines:
+    preload(modules)
+    for line in sys.stdin:
         ended = fork(Request(**json.loads(line)))
         sys.stdout.write(json.dumps(asdict(ended)) + "\n")
         sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

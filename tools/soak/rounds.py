@@ -37,7 +37,6 @@ class Outcome:
     kinds: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
     skipped: str = ""
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,4 +48,3 @@ class Round:
     unit: str
     run: Callable[[Bench], Outcome]
     share: float = 1.0
-    servers: bool = False
