@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,12 +34,14 @@ _ADVICE = {
 
 
 class Refused(Unavailable):
-    """The server answered with an error: `status` is its number and `body` its message."""
+    """The server answered with an error: `status` is its number and `body` its message.
+    `retry_s` is how long it asks to wait; 0 where it does not say."""
 
-    def __init__(self, sentence: str, status: int, body: str) -> None:
+    def __init__(self, sentence: str, status: int, body: str, retry_s: float = 0.0) -> None:
         super().__init__(sentence)
         self.status = status
         self.body = body
+        self.retry_s = retry_s
 
 
 class Endpoint(NamedTuple):
@@ -49,6 +52,8 @@ class Endpoint(NamedTuple):
     api_key: str = ""
     timeout_s: float = 10.0
     dialect: str = ""
+    key_header: str = ""
+    """The header that carries the key as it is; `Authorization: Bearer` if empty."""
 
     @property
     def name(self) -> str:
@@ -82,7 +87,9 @@ class Endpoint(NamedTuple):
             "Accept": "application/json",
             "User-Agent": f"scrubjay/{__version__}",
         }
-        if self.api_key:
+        if self.api_key and self.key_header:
+            headers[self.key_header] = self.api_key
+        elif self.api_key:
             headers["Authorization"] = f"Bearer {self.api_key}"
         # Half of a surrogate pair in a text would make JSON that servers refuse.
         body = json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
@@ -131,7 +138,7 @@ class Endpoint(NamedTuple):
         if not self.model and status in (400, 404, 422) and "model" in body.lower():
             named = f"{without_query(self.url)}#name"
             sentence += f"; if it needs a model's name, add it after a #: {named}"
-        return Refused(sentence, status, body)
+        return Refused(sentence, status, body, _retry_s(answer.headers.get("Retry-After", "")))
 
 
 def endpoint(spec: str, api_key: str = "", timeout_s: float = 10.0, dialect: str = "") -> Endpoint:
@@ -207,6 +214,12 @@ def path_of(url: str) -> str:
     return urlsplit(url).path.rstrip("/")
 
 
+def full_address(url: str, path: str) -> str:
+    """Return the full address for a host, a base such as …/v1, or the full address itself."""
+    base = path_of(url)
+    return url if base.endswith(path) else with_path(url, (base or "/v1") + path)
+
+
 def without_query(url: str) -> str:
     """Return an address for messages: what follows a `?` may be a secret."""
     return url.partition("?")[0]
@@ -224,6 +237,20 @@ def is_loopback(url: str) -> bool:
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified
+
+
+def _retry_s(header: str) -> float:
+    """Return the seconds that a `Retry-After` asks for, as a number or as a date; 0 for neither."""
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(float(header), 0.0) if math.isfinite(float(header)) else 0.0
+    except ValueError:
+        pass
+    try:
+        return max(parsedate_to_datetime(header).timestamp() - time.time(), 0.0)
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
 
 
 def error_message(answer: Any) -> str:

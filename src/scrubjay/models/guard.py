@@ -39,7 +39,9 @@ def is_ready(model: object) -> bool:
 
 
 class GuardedEmbedder:
-    """An embedder whose answers are checked: one finite unit vector of the right width a text."""
+    """An embedder whose answers are checked: one finite unit vector of the right width a text.
+    `dims` is 0 until it is known: of a model that is not downloaded or was never asked, a store or the
+    first answer says it."""
 
     def __init__(self, inner: Embedder) -> None:
         _check_has(inner, "embedder", "name, dims and embed(texts)", "name", "dims", "embed")
@@ -53,6 +55,37 @@ class GuardedEmbedder:
         has_tokens = callable(getattr(inner, "tokens", None))
         self.token_dims = _token_dims(inner, self.dims) if has_tokens else 0
         self._rotation: Matrix | None = None
+        self._announce: Callable[[int, int], None] | None = None
+        self._learns = not self.dims
+        if self._learns:
+            self._set_width(0, 0)
+
+    def expect(self, dims: int, token_dims: int, announce: Callable[[int, int], None]) -> None:
+        """Use the width that a store knows of this model, or 0; `announce` stores what it turns out to be.
+        It is called once, in the background, before the first vectors are stored."""
+        if not self.dims and dims:
+            self._set_width(dims, token_dims)
+        self._announce = announce if self._learns else None
+
+    @property
+    def tokens_sent(self) -> int:
+        """How many tokens were sent to a server; 0 for a model on this machine."""
+        return int(getattr(self.inner, "tokens_sent", 0))
+
+    def _set_width(self, dims: int, token_dims: int) -> None:
+        self.dims, self.token_dims, self.has_tokens = dims, token_dims, token_dims > 0
+
+    def _learn_width(self) -> None:
+        """Load a model that does not state its width before it is loaded."""
+        load: Callable[[], None] | None = getattr(self.inner, "load", None)
+        if not self._learns:
+            return
+        if load is not None:
+            _call(self.name, load)
+        if self.inner.dims and self.dims in (0, self.inner.dims):
+            self._set_width(int(self.inner.dims), int(getattr(self.inner, "token_dims", 0)))
+            self.matryoshka = _prefixes(self.inner)
+            self._learns = False
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return unit vectors, or raise Unavailable with the reason."""
@@ -64,11 +97,21 @@ class GuardedEmbedder:
     ) -> tuple[Matrix, list[Matrix] | None]:
         """Return unit vectors and token vectors as they are stored, from one pass where the model can.
         Vectors are useful without token vectors: a model that fails at those gives None."""
+        self._learn_width()
+        vectors, tokens = self._encode(texts, as_query)
+        if self._announce is not None:
+            self._announce(self.dims, self.token_dims)
+            self._announce = None
+        return vectors, tokens
+
+    def _encode(self, texts: Sequence[str], as_query: bool) -> tuple[Matrix, list[Matrix] | None]:
         both = getattr(self.inner, "embed_with_tokens", None)
         if both is not None and self.token_dims:
             vectors, tokens = _call(self.name, lambda: _pair(both(texts, as_query=as_query)))
             return self._unit_vectors(vectors, texts), self._tokens_or_none(lambda: tokens, texts)
-        vectors = self.embed(texts, as_query=as_query)
+        embed = getattr(self.inner, "embed_patiently", self.inner.embed)
+        answer = _call(self.name, lambda: embed(texts, as_query=as_query))
+        vectors = self._unit_vectors(answer, texts)
         if not self.token_dims:
             return vectors, None
         inner: TokenEmbedder = self.inner  # type: ignore[assignment]  # it has tokens
@@ -108,10 +151,12 @@ class GuardedEmbedder:
             matrix = np.asarray(answer, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise Unavailable(f"{self.name} gave no array of numbers: {error}") from error
+        if not self.dims and matrix.ndim == 2 and matrix.shape[1]:
+            self._set_width(matrix.shape[1], int(getattr(self.inner, "token_dims", 0)))
         if matrix.shape != (len(texts), self.dims):
             raise Unavailable(
                 f"{self.name} gave an array of shape {matrix.shape} for {len(texts)} texts;"
-                f" expected {(len(texts), self.dims)}"
+                f" expected {(len(texts), self.dims)}{_why_other_width(matrix.shape, self.dims)}"
             )
         if not np.isfinite(matrix).all():
             raise Unavailable(f"{self.name} gave a vector with values that are not numbers")
@@ -265,11 +310,22 @@ def _check_has(model: object, role: str, shape: str, *names: str) -> None:
 
 def _token_dims(model: Embedder, dims: int) -> int:
     given = getattr(model, "token_dims", dims)
+    if not dims:
+        return 0
     if type(given) is not int or not 0 < given <= dims:
         raise InvalidInput(
             f"token_dims of embedder {model.name} is {given!r}; give a whole number of 1 to {dims}"
         )
     return given
+
+
+def _why_other_width(shape: tuple[int, ...], dims: int) -> str:
+    if len(shape) != 2 or shape[1] == dims:
+        return ""
+    return (
+        f"; another model seems to have its name: stored vectors have {dims} dimensions and are kept;"
+        " restore the model, or choose the new one by another name"
+    )
 
 
 def _prefixes(model: Embedder) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.config import Access, offline
+from scrubjay.config import Access, EmbedderAccess, embedder_access, offline
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models.download.pull import MINILM, ModelCard, folder, is_cached
 
@@ -25,6 +25,13 @@ CORPUS = "corpus"
 NONE = "none"
 DEFAULT = MINILM.name
 CARDS = {MINILM.name: MINILM}
+# What a name without its owner most likely means.
+_WELL_KNOWN = (
+    *("BAAI/bge-m3", "BAAI/bge-small-en-v1.5", "BAAI/bge-base-en-v1.5"),
+    *("intfloat/multilingual-e5-small", "intfloat/multilingual-e5-base", "intfloat/e5-small-v2"),
+    *("nomic-ai/nomic-embed-text-v1.5", "mixedbread-ai/mxbai-embed-large-v1"),
+    *("sentence-transformers/all-mpnet-base-v2", "thenlper/gte-small"),
+)
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 
 
@@ -49,22 +56,56 @@ def why_not_here(name: str, fetch: str, detail: str = "") -> str:
     return f"{name} is not on this machine yet{f' ({detail})' if detail else ''}{fetch}"
 
 
-def load_embedder(name: str = DEFAULT, *, progress: Progress | None = None) -> Embedder:
-    """Return the embedder of that name; weights are downloaded at the first text.
+def load_embedder(
+    name: str | EmbedderAccess = DEFAULT, *, progress: Progress | None = None
+) -> Embedder:
+    """Return the embedder of a name: one of ours, a model of the hub (`owner/name[@revision]`), a folder,
+    a URL with the model's name, `gemini#model`, or a plug-in. Nothing is downloaded or asked yet.
     A plug-in is an entry point of the group `scrubjay.embedders` that names a callable without
     arguments. `name` may include the precision, as the embedder's own name does."""
-    from scrubjay.models.embed.local import OnnxEmbedder
+    from scrubjay.models.model_files import is_path
 
-    for card in CARDS.values():
-        embedder = OnnxEmbedder(card, progress=progress)
-        if name in (card.name, embedder.name):
-            return embedder
-    plugins = _plugins(GROUP)
-    if name not in plugins:
-        known = ", ".join([*CARDS, *sorted(plugins)])
-        raise NotFound(f"There is no model named {name!r}; known models: {known}")
-    plugin: Embedder = _make(plugins[name])
-    return plugin
+    access = name if isinstance(name, EmbedderAccess) else embedder_access(name)
+    spec = access.spec
+    if (card := card_of(spec)) is not None:
+        from scrubjay.models.embed.local import OnnxEmbedder
+
+        return OnnxEmbedder(card, progress=progress)
+    if "://" in spec or spec.startswith("gemini#"):
+        from scrubjay.models.embed.remote import RemoteEmbedder
+
+        return RemoteEmbedder(access)
+    plugins = {} if is_path(spec) else _plugins(GROUP)
+    if spec in plugins:
+        plugin: Embedder = _make(plugins[spec])
+        return plugin
+    if is_path(spec) or _HUB_NAME.fullmatch(spec):
+        from scrubjay.models.embed.onnx_model import OnnxModelEmbedder
+
+        return OnnxModelEmbedder(access, progress=progress)
+    raise NotFound(_no_embedder(access.shown, plugins))
+
+
+def card_of(name: str) -> ModelCard | None:
+    """Return the card of a model that scrubjay brings, with or without its precision in the name."""
+    return next(
+        (card for card in CARDS.values() if name in (card.name, f"{card.name}/fp32")), None
+    )
+
+
+def _no_embedder(spec: str, plugins: dict[str, EntryPoint]) -> str:
+    from scrubjay.text.validation import did_you_mean
+
+    known = {name.rpartition("/")[2]: name for name in (*_WELL_KNOWN, *CARDS, *plugins)}
+    found = did_you_mean(spec, known)
+    for short, name in known.items():
+        found = found.replace(repr(short), repr(name))
+    return (
+        f"There is no model named {spec!r}{found}; give {', '.join([*CARDS, *sorted(plugins)])}, a"
+        " model of the hub (owner/name or owner/name@revision), a folder with its ONNX export"
+        " (./name), a URL with the model's name (http://localhost:11434/v1#bge-m3), or"
+        " gemini#gemini-embedding-001"
+    )
 
 
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:

@@ -24,9 +24,10 @@ class Backoff:
         """Seconds until the next try; 0 when it may be tried now."""
         return max(self._next_try - time.monotonic(), 0.0)
 
-    def failed(self) -> None:
+    def failed(self, at_least_s: float = 0.0) -> None:
+        """Count a failure; `at_least_s` is how long the other side asks to wait."""
         self._failures += 1
-        delay_s = delay_after(self._failures, self._first_s, self._longest_s)
+        delay_s = max(delay_after(self._failures, self._first_s, self._longest_s), at_least_s)
         self._next_try = time.monotonic() + delay_s
 
     def succeeded(self) -> None:

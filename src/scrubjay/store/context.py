@@ -153,6 +153,7 @@ class Context:
     @lazy
     def embedding(self) -> Embedding:
         from scrubjay.write.embedding import Embedding
+        from scrubjay.write.model_width import remember_width
 
         embedding = Embedding(
             self.db,
@@ -161,6 +162,8 @@ class Context:
             links=self._walks_links,
             models=self.shared_models,
         )
+        if embedding.embedder is not None:
+            remember_width(self.db, embedding.queue, embedding.embedder)
         if self.tables.replicas is not None:
             self.tables.replicas.on_caught_up(embedding.go_on)
         return embedding

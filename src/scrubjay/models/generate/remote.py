@@ -11,8 +11,7 @@ from scrubjay.models.endpoint import (
     Refused,
     checked,
     error_message,
-    path_of,
-    with_path,
+    full_address,
     without_query,
 )
 
@@ -41,7 +40,7 @@ class RemoteGenerator:
         self.name = at.name
         self.key = at.key
         self.timeout_s = at.timeout_s
-        self._url = _address(at.url)
+        self._url = full_address(at.url, _PATH)
         self._form = _RequestForm()
 
     def __repr__(self) -> str:
@@ -115,14 +114,6 @@ class RemoteGenerator:
             f"{self.name} at {without_query(self._url)} wrote nothing: "
             + self.endpoint.one_line(why)
         )
-
-
-def _address(url: str) -> str:
-    """Return the full address for a host, a base such as …/v1, or the full address itself."""
-    path = path_of(url)
-    if path.endswith(_PATH):
-        return url
-    return with_path(url, (path or "/v1") + _PATH)
 
 
 def _simpler(form: _RequestForm, error: Refused, *, with_schema: bool) -> _RequestForm | None:
