@@ -77,6 +77,18 @@ def test_each_wide_file_and_folder_is_reported_and_repaired(home):
     assert (mode(home), mode(home / "notes.md")) == (0o700, 0o644)
 
 
+@pytest.mark.parametrize("name", ["serve.key", "serve.header"])
+def test_a_key_that_others_could_read_is_to_be_replaced(home, name):
+    """`serve` refuses it because others may know it; with the mode repaired they still do."""
+    (home / name).touch()
+    (home / name).chmod(0o644)
+    advice = f"others may know the key: delete {home / 'serve.key'}"
+
+    assert advice in wide()[name].detail
+    ((state, detail),) = repair()
+    assert (state, advice in detail) == ("repaired", True)
+
+
 def test_a_store_elsewhere_is_checked_and_its_folder_is_not(tmp_path):
     """The folder of a path that was given belongs to the user, and may be their home."""
     folder = tmp_path / "notes"

@@ -26,7 +26,8 @@ from scrubjay.text.urls import is_server_url, strip_credentials, tenant_file
 
 _OWN_FOLDERS = (APP, f".{APP}")  # any other folder was not created for scrubjay alone
 # The default store, those of its tenants, and the owner's key of the server.
-_OWN_FILES = ("memory.db*", "memory.*.db*", "serve.key", "serve.header")
+_KEY_FILES = ("serve.key", "serve.header")
+_OWN_FILES = ("memory.db*", "memory.*.db*", *_KEY_FILES)
 _BESIDE = ("-wal", "-shm", "-journal", ".*")  # logs, and copies such as notes.db.promoted
 _URL = re.compile(r"[\w+.-]+://[^\s\"']+")
 
@@ -54,7 +55,7 @@ def check_permissions(settings: Settings) -> Iterator[Finding]:
         else:
             detail = f"other users of this machine have access to {path} (mode {mode:03o})"
             fix = to_type("doctor --repair", settings.db_given)
-            yield Finding("permissions", "degraded", detail, fix)
+            yield Finding("permissions", "degraded", f"{detail}{_exposed_key(path)}", fix)
     if not found:
         yield Finding("permissions", "ok", "no other user of this machine has access to the files")
 
@@ -71,7 +72,15 @@ def repair_permissions(settings: Settings) -> Iterator[Repair]:
         else:
             mode = access.mode & ~access.unwanted
             detail = f"{access.path} has mode {mode:03o} now, before {access.mode:03o}"
-            yield Repair("permissions", "repaired", detail)
+            yield Repair("permissions", "repaired", f"{detail}{_exposed_key(access.path)}")
+
+
+def _exposed_key(path: str) -> str:
+    """Return the advice for a file with the owner's key, which a new mode does not make secret again."""
+    if os.path.basename(path) not in _KEY_FILES:
+        return ""
+    key = os.path.join(os.path.dirname(path), _KEY_FILES[0])
+    return f"; others may know the key: delete {key}, and `scrubjay serve` creates another"
 
 
 def _accessible(settings: Settings) -> Iterator[_Access]:
