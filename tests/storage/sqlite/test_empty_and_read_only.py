@@ -62,6 +62,8 @@ class TestEmptyFile:
 
         with pytest.raises(StoreError, match="is an empty file"):
             scrubjay.open(path, embedder=False)
+        main(["doctor", "--db", str(path)])
+        main(["doctor", "--repair", "--db", str(path)])
         assert Path(f"{path}-wal").read_bytes() == log
 
     def test_doctor(self, tmp_path, capsys):

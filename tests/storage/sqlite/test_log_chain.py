@@ -223,6 +223,21 @@ class TestOwnLog:
             assert os.path.getsize(f"{path}-wal") == 0
         assert path.read_bytes() == before
 
+    def test_a_log_whose_file_is_missing(self, path):
+        """No new file is created beside it: SQLite would play the log back into that."""
+        write_and_die(path, 2)
+        file = path.read_bytes()
+        log = Path(f"{path}-wal").read_bytes()
+        path.unlink()
+
+        with pytest.raises(StoreError, match=r"notes.db is missing, but its log .*notes.db-wal"):
+            scrubjay.open(path, embedder=False)
+        assert not path.exists()
+        assert Path(f"{path}-wal").read_bytes() == log
+
+        path.write_bytes(file)
+        assert count(path) == MEMORIES + 2
+
 
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be removed on Windows")
 class TestRemovedWhileOpen:

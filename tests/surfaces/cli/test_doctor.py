@@ -133,6 +133,14 @@ def test_examining_changes_nothing(store):
     assert store.read_bytes() == before
 
 
+def test_a_store_in_use_can_be_named_by_a_relative_path(store, monkeypatch):
+    """The log beside it is compared with the file."""
+    monkeypatch.chdir(store.parent)
+    with scrubjay.open(store, embedder=False) as opened:
+        opened.add("The kettle sings")
+        assert finding("store", store.name).state == "ok"
+
+
 def test_a_file_that_is_no_database_failed(tmp_path):
     """And the finding names the file."""
     path = tmp_path / "letter.db"

@@ -22,6 +22,7 @@ from scrubjay.storage.sqlite.backup import leftovers
 from scrubjay.storage.sqlite.location import (
     check_path,
     is_read_only,
+    is_small,
     moved_away,
     moved_to,
     same_file,
@@ -154,7 +155,7 @@ def check_replicas(settings: Settings) -> Iterator[Finding]:
 def _dropped_places(settings: Settings) -> dict[str, str]:
     """Return the addresses of replicas that were dropped from the file; other checks report a bad one."""
     file = Path(tenant_file(settings.db, settings.tenant))
-    if is_server_url(settings.db) or not file.is_file():
+    if is_server_url(settings.db) or not file.is_file() or is_small(str(file)):
         return {}
     try:
         with closing(_read_only(file)) as db:

@@ -59,13 +59,19 @@ def _number(row: tuple[object] | None) -> bytes:
 
 
 def check_log(path: str) -> None:
-    """Refuse a file beside which the log of another file lies; nothing is changed."""
+    """Refuse a file beside which the log of another file lies, or a log alone; nothing is changed."""
     for _ in range(_TRIES):
-        if not is_foreign(path):
+        if not is_foreign(path) and not _is_alone(path):
             return
         time.sleep(_PAUSE_S)
     from shlex import quote
 
+    if _is_alone(path):
+        raise StoreError(
+            f"{path} is missing, but its log {path}{LOG} is there. Nothing was changed. Put the file back,"
+            f" or a backup in its place: scrubjay restore BACKUP --to {quote(path)}; to begin a new store,"
+            f" move {path}{LOG} to another folder"
+        )
     raise StoreError(
         f"{path}{LOG} does not belong to {path}: the file was replaced, and the log of the earlier file"
         f" was left behind. Nothing was changed. To put a backup in place: scrubjay restore BACKUP --to"
@@ -90,6 +96,11 @@ def is_foreign(path: str) -> bool:
     return not first
 
 
+def _is_alone(path: str) -> bool:
+    """True if there is a log, but not its file: SQLite would play it back into a new one."""
+    return not os.path.lexists(path) and has_log(path)
+
+
 def has_log(path: str) -> bool:
     try:
         return os.path.getsize(f"{path}{LOG}") > _HEADER.size
@@ -105,7 +116,7 @@ def _in_file(path: str) -> tuple[int, bytes]:
     """
     from pathlib import Path
 
-    uri = f"{Path(path).as_uri()}?mode=ro&immutable=1"
+    uri = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(uri, uri=True)) as db:
         row = db.execute(
             "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_sequence'"
