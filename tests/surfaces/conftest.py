@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fakes import HashingEmbedder
 
 import scrubjay
+from scrubjay.models import registry
 from scrubjay.runtime.paths import cache_dir
 from scrubjay.surfaces.cli import main
 
@@ -102,6 +104,10 @@ def shell(
 
     monkeypatch.setattr(scrubjay, "open", with_fake)
     monkeypatch.setenv("SCRUBJAY_EMBEDDER", embedder.name)  # not one that scrubjay would fetch
+    found = registry._plugins
+    plugin = SimpleNamespace(name=embedder.name, value="fakes", load=lambda: lambda: fake)
+    of_group = {registry.GROUP: {embedder.name: plugin}}
+    monkeypatch.setattr(registry, "_plugins", lambda group: of_group.get(group) or found(group))
     return bare_shell
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ def load_embedder(
         from scrubjay.models.embed.local import OnnxEmbedder
 
         return OnnxEmbedder(card, progress=progress)
-    if "://" in spec or spec.startswith("gemini#"):
+    if is_remote(spec):
         from scrubjay.models.embed.remote import RemoteEmbedder
 
         return RemoteEmbedder(access)
@@ -93,6 +94,11 @@ def card_of(name: str) -> ModelCard | None:
     )
 
 
+def is_remote(name: str) -> bool:
+    """True for an embedder on a server, by the form of its name."""
+    return "://" in name or name.startswith("gemini#")
+
+
 def _no_embedder(spec: str, plugins: dict[str, EntryPoint]) -> str:
     from scrubjay.text.validation import did_you_mean
 
@@ -106,6 +112,14 @@ def _no_embedder(spec: str, plugins: dict[str, EntryPoint]) -> str:
         " (./name), a URL with the model's name (http://localhost:11434/v1#bge-m3), or"
         " gemini#gemini-embedding-001"
     )
+
+
+@cache
+def load_static_embedder() -> Embedder:
+    """Return the static embedder of the package, one for the process."""
+    from scrubjay.models.embed.static import StaticEmbedder
+
+    return StaticEmbedder()
 
 
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:

@@ -91,7 +91,6 @@ class TestDoctor:
         assert (found.state, found.fix) == ("missing", model.fix)
         assert found.detail == f"{detail}, which is not on this machine"
         monkeypatch.setattr("scrubjay.ops.doctor.installation.is_cached", lambda card: True)
-        monkeypatch.setattr("scrubjay.ops.doctor.installation._checksums", lambda card: model)
         assert finding("reranker") == Finding("reranker", "ok", detail)
 
     def test_a_reranker_that_is_switched_off_is_named_with_the_way_back(self):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import Unavailable
+from scrubjay.models.device import device_of
 from scrubjay.models.download.pull import MINILM, ModelCard, is_cached, pull
 from scrubjay.models.embed.windows import (
     Window,
@@ -58,6 +59,11 @@ class OnnxEmbedder:
 
     def is_here(self) -> bool:
         return self._loaded is not None or is_cached(self.card)
+
+    @property
+    def device(self) -> str:
+        """The device it runs on; empty before it is loaded."""
+        return "" if self._loaded is None else device_of(self._loaded[1])
 
     def fetch(self) -> None:
         """Download the model without loading it; raises Unavailable if it cannot."""

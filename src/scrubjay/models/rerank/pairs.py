@@ -115,6 +115,10 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+class NoCrossEncoder(Unavailable):
+    """The graph is that of another kind of model."""
+
+
 class PairGraph:
     """The graph of a cross-encoder: pairs in, one score in 0..1 a pair out.
     Its output is read as logits: one goes through the logistic function, two through softmax.
@@ -145,7 +149,7 @@ class PairGraph:
 
     def _output_name(self) -> str:
         if "input_ids" not in self._inputs or not {*self._inputs} <= {*_INPUTS}:
-            raise Unavailable(
+            raise NoCrossEncoder(
                 f"{self._name} cannot be used: its graph takes {', '.join(self._inputs)}; "
                 f"a cross-encoder takes input_ids and optionally {' and '.join(_INPUTS[1:])}"
             )
@@ -154,7 +158,7 @@ class PairGraph:
         shape = output.shape
         # A length that is not fixed is a string or None; a missing shape is known when it runs.
         if shape and (len(shape) != 2 or (isinstance(shape[1], int) and shape[1] not in (1, 2))):
-            raise Unavailable(self._wrong_shape(shape))
+            raise NoCrossEncoder(self._wrong_shape(shape))
         return str(output.name)
 
     def _inputs_of(self, pairs: Sequence[Pair]) -> dict[str, Any]:
@@ -174,7 +178,7 @@ class PairGraph:
         import numpy as np
 
         if logits.shape not in ((count, 1), (count, 2)):
-            raise Unavailable(self._wrong_shape(logits.shape))
+            raise NoCrossEncoder(self._wrong_shape(logits.shape))
         values = logits.astype(np.float64)
         with np.errstate(invalid="ignore"):
             margin = values[:, 0]

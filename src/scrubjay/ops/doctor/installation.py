@@ -19,23 +19,22 @@ from urllib.parse import urlsplit
 from scrubjay.config import Access, Settings, offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.breaker import paused_s
-from scrubjay.models.download.http_file import sha256_of
-from scrubjay.models.download.pull import ModelCard, folder, is_cached
+from scrubjay.models.download.pull import is_cached
 from scrubjay.models.endpoint import is_loopback
-from scrubjay.models.guard import is_ready
+from scrubjay.models.guard import GuardedEmbedder, is_ready
 from scrubjay.models.registry import (
-    CARDS,
     CORPUS,
-    DEFAULT,
     LATE,
     NONE,
+    card_of,
+    is_remote,
     load_generator,
     load_reranker,
 )
 from scrubjay.ops.doctor import Finding, State
-from scrubjay.runtime.command_hints import to_fetch, to_type
+from scrubjay.ops.doctor.embedder import check_embedder
+from scrubjay.runtime.command_hints import to_fetch
 from scrubjay.storage.codec import readable
-from scrubjay.storage.sqlite.location import is_small
 
 _OLDEST_PYTHON = (3, 11)
 _OLDEST_SQLITE = (3, 37, 0)
@@ -72,8 +71,11 @@ def check_packages() -> Iterator[Finding]:
     yield from (_optional(extra, *needs) for extra, needs in _OPTIONAL.items())
 
 
-def check_configuration(settings: Settings) -> Iterator[Finding]:
-    yield from _embedder(settings)
+def check_configuration(
+    settings: Settings, embedder: GuardedEmbedder | None = None
+) -> Iterator[Finding]:
+    """Check models and settings; `embedder` is that of an open store."""
+    yield from check_embedder(settings, embedder)
     yield _reranker(settings)
     yield _generator(settings)
     yield from _outages(settings.db)
@@ -140,34 +142,6 @@ def _is_there(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def _embedder(settings: Settings) -> Iterator[Finding]:
-    name = settings.embedder or DEFAULT
-    card = CARDS.get(name.partition("/")[0])
-    fetch = ""
-    if card is None:
-        yield Finding("model", "ok", f"{name}, which scrubjay does not download itself")
-    elif is_cached(card):
-        yield _checksums(card)
-    else:
-        fetch = to_fetch(settings.db_given)
-        yield Finding("model", "missing", f"{card.name} is not in {folder(card)}", fetch)
-    if settings.offline:
-        # Only a problem where a model is missing.
-        detail = "SCRUBJAY_OFFLINE is set: nothing is downloaded"
-        yield Finding("network", "degraded" if fetch else "ok", detail, fetch)
-    else:
-        yield Finding("network", "ok", "allowed, for models only")
-
-
-def _checksums(card: ModelCard) -> Finding:
-    path = folder(card)
-    damaged = [file.name for file in card.files if sha256_of(path / file.name) != file.sha256]
-    if damaged:
-        detail = f"{', '.join(damaged)} in {path} is damaged"
-        return Finding("model", "failed", detail, to_type("models pull"))
-    return Finding("model", "ok", f"{card.name} in {path}, checksums match")
-
-
 def _reranker(settings: Settings) -> Finding:
     access = settings.reranker
     if access.spec == NONE:
@@ -188,7 +162,10 @@ def _reranker(settings: Settings) -> Finding:
 
 def _late_interaction(settings: Settings) -> Finding:
     detail = f"late interaction on the token vectors of {settings.embedder}"
-    card = CARDS.get(settings.embedder.partition("/")[0])
+    if is_remote(settings.embedder):
+        detail = f"{settings.embedder} gives no token vectors: results are in the order of fusion"
+        return Finding("reranker", "degraded", detail)
+    card = card_of(settings.embedder)
     if card is None or is_cached(card):
         return Finding("reranker", "ok", detail)
     fetch = to_fetch(settings.db_given)
@@ -235,7 +212,7 @@ def _endpoint(role: str, access: Access, name: str) -> Finding:
 
 def _outages(db: str) -> Iterator[Finding]:
     """Report the models that searches do not call for now, because they failed."""
-    if not Path(db).is_file() or is_small(db):  # SQLite deletes the log of an empty file
+    if not Path(db).is_file():
         return
     try:
         with closing(sqlite3.connect(f"{Path(db).absolute().as_uri()}?mode=ro", uri=True)) as file:

@@ -18,6 +18,7 @@ from scrubjay.ops.doctor.database import (
     unread_files,
 )
 from scrubjay.ops.doctor.disk import check_disk
+from scrubjay.ops.doctor.embedder import index_of
 from scrubjay.ops.doctor.installation import check_configuration, check_packages
 from scrubjay.ops.doctor.permissions import check_permissions
 from scrubjay.runtime.command_hints import to_type
@@ -30,11 +31,12 @@ _MOST_FILES = 2000  # as many as a search checks; with more, each search reports
 
 
 def examine(settings: Settings) -> list[Finding]:
+    indexed = settings._replace(embedder=index_of(settings))
     return [
         *check_packages(),
-        *check_database(settings),
+        *check_database(indexed),
         *check_permissions(settings),
-        *check_tiers(settings),
+        *check_tiers(indexed),
         *check_replicas(settings),
         *check_disk(settings),
         *check_configuration(settings),
@@ -51,7 +53,8 @@ def examine_store(store: Store) -> list[Finding]:
     findings = [*_check_open(store, settings), *_check_documents(store, settings.db_given)]
     if store.tenant is None and store._context.permissions.user is None:
         disk, permissions = check_disk(settings), check_permissions(settings)
-        machine = (*permissions, *disk, *check_configuration(settings))
+        embedder = store._context.embedding.embedder
+        machine = (*permissions, *disk, *check_configuration(settings, embedder))
         findings = [*check_packages(), *findings, *machine]
     else:
         # Damaged rows are named by the ids of their memories, which may be those of others.
@@ -78,7 +81,7 @@ def _check_documents(store: Store, db: str | None) -> Iterator[Finding]:
 
 def _needs_embedder(finding: Finding) -> bool:
     is_of_a_tier = finding.detail.startswith("vectors: ")
-    return finding.component in ("model", "vectors") or is_of_a_tier
+    return finding.component in ("model", "embedding", "vectors") or is_of_a_tier
 
 
 def _settings_of(store: Store) -> Settings:

@@ -6,13 +6,14 @@ from argparse import Namespace
 from typing import Any
 
 from scrubjay.config import Access, Settings
-from scrubjay.errors import InvalidInput, NotFound
-from scrubjay.models.registry import CARDS, known_models, load_reranker
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.models.registry import CARDS, known_models, load_embedder, load_reranker
+from scrubjay.models.registry import card_of as card_named
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.surfaces.cli import common
 from scrubjay.surfaces.cli.common import FAILED, settings_of
-from scrubjay.surfaces.cli.vectors import card_of, embed_pending, fetch_reranker
+from scrubjay.surfaces.cli.vectors import card_of, embed_pending, fetch_model, fetch_reranker
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render.facts import plural, size
 from scrubjay.surfaces.render.layout import indent, table
@@ -118,8 +119,8 @@ def models(args: Namespace, screen: Screen) -> int:
     made = left = 0
     if args.action == "calibrate":
         return _calibrate(args, screen)
-    if args.action == "pull" and args.name and "/" in args.name and not _is_card(args.name):
-        _pull_reranker(settings.reranker._replace(spec=args.name))
+    if args.action == "pull" and _is_of_the_hub(args.name) and args.name != settings.embedder:
+        _pull_from_hub(settings.reranker._replace(spec=args.name))
     elif args.action == "pull":
         made, left = _pull(args, settings)
     return _list(settings, made, left, args.json, screen)
@@ -129,13 +130,19 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
     """Download a model; return how many vectors were made with it, and how many are left."""
     from scrubjay.models.download.pull import pull
 
-    if args.name and not _is_card(args.name):
-        raise InvalidInput(f"there is no model {args.name!r}; the models are: {', '.join(CARDS)}")
     configured = card_of(settings)
-    wanted = CARDS[args.name.partition("/")[0]] if args.name else configured
+    wanted = card_named(args.name) if args.name else configured
+    if args.name and wanted is None and args.name != settings.embedder:
+        raise InvalidInput(
+            f"there is no model {args.name!r}; the models are: {', '.join(CARDS)}, and those of the"
+            " model hub (owner/name)"
+        )
     if wanted is not None:
         pull(wanted)
-    elif not _is_there(settings):  # neither a model to download nor a vector to make
+    elif why := fetch_model(settings):
+        raise Unavailable(why)
+    elif not _is_of_the_hub(settings.embedder) and not _is_there(settings):
+        # Neither a model to download nor a vector to make.
         raise InvalidInput(
             f"{settings.embedder} is not downloaded by scrubjay; name a model that is"
         )
@@ -148,8 +155,10 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
     return max(before.pending + before.failed - left, 0), left
 
 
-def _pull_reranker(access: Access) -> None:
+def _pull_from_hub(access: Access) -> None:
+    """Download a model of the hub and load it once: as a reranker or, if it is none, as an embedder."""
     from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder
+    from scrubjay.models.rerank.pairs import NoCrossEncoder
 
     try:
         reranker = load_reranker(access)
@@ -157,7 +166,10 @@ def _pull_reranker(access: Access) -> None:
         raise InvalidInput(str(error)) from error
     if not isinstance(reranker, OnnxCrossEncoder):
         raise InvalidInput(f"{access.shown} is not downloaded: it runs elsewhere")
-    reranker.load()
+    try:
+        reranker.load()
+    except NoCrossEncoder:
+        load_embedder(access.spec).embed(["memory"])
 
 
 def _calibrate(args: Namespace, screen: Screen) -> int:
@@ -181,9 +193,9 @@ def _is_there(settings: Settings) -> bool:
     return True
 
 
-def _is_card(name: str) -> bool:
-    """True for a built-in model, with or without its precision; others with a slash are of the hub."""
-    return name.partition("/")[0] in CARDS
+def _is_of_the_hub(name: str | None) -> bool:
+    """True for `owner/name`; a built-in model may have its precision after a slash."""
+    return bool(name) and "/" in str(name) and card_named(str(name)) is None
 
 
 def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Screen) -> int:
@@ -219,6 +231,8 @@ def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Scree
         for state in known
     ]
     out("\n".join((*table(rows), screen.dim("* is configured"))))
+    if chosen is None:
+        out(f"embedder   {one_line(settings.embedder_access.shown)}")
     out(f"reranker   {one_line(settings.reranker.shown)}")
     out(f"generator  {one_line(settings.generator.shown)}")
     if made:

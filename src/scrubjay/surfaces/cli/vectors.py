@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import Protocol, runtime_checkable
 
 from scrubjay.config import Settings
-from scrubjay.errors import NotFound, Unavailable
+from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models import registry
-from scrubjay.models.download.pull import ModelCard, is_cached, pull
+from scrubjay.models.download.pull import ModelCard
 from scrubjay.models.guard import is_ready
 from scrubjay.runtime.command_hints import pending_vectors
 from scrubjay.runtime.progress import ProgressBar
@@ -19,15 +20,32 @@ from scrubjay.surfaces.render.terminal import err, one_line
 _PENDING = "stored, and found by keyword; vectors are pending"
 
 
+@runtime_checkable
+class Downloaded(Protocol):
+    """A model that is downloaded before its first use."""
+
+    name: str
+
+    def fetch(self) -> None: ...
+
+
 def card_of(settings: Settings) -> ModelCard | None:
-    wanted = settings.embedder or registry.DEFAULT
-    return registry.CARDS.get(wanted.partition("/")[0])
+    return registry.card_of(settings.embedder or registry.DEFAULT)
 
 
 def _how_to_embed(settings: Settings) -> str:
-    card = card_of(settings)
-    is_here = card is None or is_cached(card)
-    return pending_vectors(settings.db_given, model_is_here=is_here)
+    return pending_vectors(settings.db_given, model_is_here=_missing_model(settings) is None)
+
+
+def _missing_model(settings: Settings) -> Downloaded | None:
+    """Return the configured embedder if it has to be downloaded first; a search reports a wrong name."""
+    try:
+        embedder = registry.load_embedder(settings.embedder_access)
+    except (InvalidInput, NotFound, Unavailable):
+        return None
+    if isinstance(embedder, Downloaded) and not is_ready(embedder):
+        return embedder
+    return None
 
 
 def fetch_model(settings: Settings) -> str | None:
@@ -35,14 +53,16 @@ def fetch_model(settings: Settings) -> str | None:
 
     The progress bar is drawn on a terminal only. A search continues without the model, by keyword.
     """
-    card = card_of(settings)
-    if card is None or is_cached(card):
+    embedder = _missing_model(settings)
+    if embedder is None:
         return None
+    card = card_of(settings)
+    name = embedder.name if card is None else card.name
     if settings.offline:
-        return f"the model {card.name} is not here and SCRUBJAY_OFFLINE forbids fetching it"
-    _announce(card.name)
+        return f"the model {name} is not here and SCRUBJAY_OFFLINE forbids fetching it"
+    _announce(name)
     try:
-        pull(card)
+        embedder.fetch()
     except Unavailable as error:
         return str(error)
     return None
