@@ -214,3 +214,60 @@ class TestReadOnly:
 
         assert done.returncode == 1
         assert "is read-only" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on the size of files")
+class TestFullDisk:
+    """A limit on the size of files takes the room for the log of a store, as a full disk does."""
+
+    @staticmethod
+    def run(path: Path, *words: str) -> tuple[int, str]:
+        program = (
+            "import resource, sys; from scrubjay.surfaces.cli import main;"
+            "most = resource.getrlimit(resource.RLIMIT_FSIZE)[1];"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, most));"
+            "raise SystemExit(main(sys.argv[1:]))"
+        )
+        line = [sys.executable, "-c", program, *words, "--db", str(path)]
+        ended = subprocess.run(line, capture_output=True, text=True, timeout=120)
+        return ended.returncode, ended.stdout + ended.stderr
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "notes.db"
+        with scrubjay.open(path, embedder=False) as store:
+            store.add("The kettle whistles", id="kettle")
+        return path
+
+    @pytest.mark.parametrize(
+        "command", [("search", "kettle"), ("get", "kettle"), ("ls",), ("export", "--jsonl", "-")]
+    )
+    def test_reading_goes_on(self, path, command):
+        """A store that no other process has open can be opened without a log, too."""
+        code, said = self.run(path, *command)
+
+        assert (code, "The kettle whistles" in said) == (0, True), said
+
+    def test_a_write_says_that_the_disk_is_full(self, path):
+        code, said = self.run(path, "add", "The pan", "--no-embed")
+
+        assert code == 1
+        assert "the disk was full" in said
+        assert "nothing was written" in said
+        with scrubjay.open(path, embedder=False) as store:
+            assert store.get("kettle").text == "The kettle whistles"
+            assert store.status().memories == 1
+
+    def test_a_log_with_the_last_writes_is_not_passed_over(self, path):
+        """Reading the file alone would answer without them."""
+        writer = (
+            "import os, sys, scrubjay;"
+            "scrubjay.open(sys.argv[1], embedder=False).add('a pan'); os._exit(9)"
+        )
+        subprocess.run([sys.executable, "-c", writer, path], timeout=120)
+        os.unlink(f"{path}-shm")
+
+        code, said = self.run(path, "search", "pan")
+
+        assert code == 1
+        assert "the disk is full; nothing was written" in said

@@ -13,6 +13,7 @@ from scrubjay.runtime.closing import close_all
 from scrubjay.search.pipeline import Tier
 from scrubjay.search.tables import Tables
 from scrubjay.storage.sqlite.connection import WAIT_S, SqliteDatabase
+from scrubjay.storage.sqlite.errors import has_no_room
 from scrubjay.storage.sqlite.location import is_read_only, same_file
 from scrubjay.text.urls import (
     NO_REPLICAS,
@@ -299,7 +300,9 @@ def _open_file(
     try:
         db = SqliteDatabase(path, wait_s=wait_s, short_turn_chars=short_turn_chars)
         return _filled(db, person, servers)
-    except StoreError:
+    except StoreError as error:
+        if has_no_room(error.__cause__):
+            return _open_on_full_disk(path, person, error)
         if path == ":memory:" or not is_read_only(path):
             raise
     return open_existing(
@@ -308,6 +311,15 @@ def _open_file(
         f"{path} is read-only: this user cannot write to the file or to its folder, and"
         " nothing was written",
     )
+
+
+def _open_on_full_disk(path: str, person: str | None, full: StoreError) -> Tables:
+    """Open a file for reading, or raise `full` if the last writes are still in its log."""
+    why = f"the disk was full when {path} was opened, and nothing was written; free some space and open it"
+    try:
+        return open_existing(path, person, f"{why} again")
+    except StoreError:
+        raise full from full.__cause__
 
 
 def _filled(db: Database, person: str | None, servers: ReplicaAddresses) -> Tables:

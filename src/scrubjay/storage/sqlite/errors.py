@@ -20,7 +20,7 @@ def explain(path: str, error: sqlite3.Error, wait_s: float) -> str:
         return f"{path} is not a scrubjay store: the file is not an SQLite database"
     if is_busy(error):
         return f"{path}: another process has been writing for more than {wait_s:.0f} s; try again"
-    if "full" in message:
+    if "full" in message or has_no_room(error):
         return f"{path}: the disk is full; nothing was written, free some space and try again"
     if is_io_error(error):
         return explain_io_error(path, error)
@@ -40,6 +40,11 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 def is_busy(error: sqlite3.Error) -> bool:
     return "locked" in str(error) or "busy" in str(error)
+
+
+def has_no_room(error: BaseException | None) -> bool:
+    """True where the index of the log finds no room: the disk is full, or a limit or quota is reached."""
+    return getattr(error, "sqlite_errorname", None) == "SQLITE_IOERR_SHMSIZE"
 
 
 def is_io_error(error: sqlite3.Error) -> bool:

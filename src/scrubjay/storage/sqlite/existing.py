@@ -11,11 +11,12 @@ from scrubjay.errors import StoreError
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.schema import SCHEMA_VERSION
 from scrubjay.storage.sqlite.connection import SqliteDatabase, TolerantConnection
+from scrubjay.storage.sqlite.errors import has_no_room
 from scrubjay.storage.sqlite.prepare import refuse_foreign, version_of
 
 WAIT_S = 1.0
-# A file without write permission is opened read-only. When the folder cannot be written either, so
-# that no log can be created, it is opened as a file that does not change.
+# A file without write permission is opened read-only. When the folder cannot be written either, or the
+# disk is full, so that no log can be created, it is opened as a file that does not change.
 _MODES = ("mode=rw", "mode=ro", "mode=ro&immutable=1")
 
 
@@ -79,7 +80,7 @@ class ExistingDatabase(SqliteDatabase):
             except (sqlite3.Error, StoreError) as error:
                 connection.close()
                 denied = any(text in str(error) for text in ("unable to open", "readonly"))
-                if mode == _MODES[-1] or not denied:
+                if mode == _MODES[-1] or not (denied or has_no_room(error)):
                     raise
             else:
                 self._mode = mode
