@@ -194,12 +194,14 @@ def test_a_damaged_table_of_notes_is_reported_when_the_store_is_opened(path: Pat
         scrubjay.open(path, embedder=False)
 
 
-def test_status_and_doctor_pass_by_damaged_notes_about_models(
+def test_status_and_doctor_pass_by_damaged_notes_and_counts(
     path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE models SET name = x'ff'")
         db.execute("INSERT INTO kept (kind, key, value, at_us) VALUES ('outage', 'x', '[', 1)")
+        db.execute("INSERT INTO hits (hour_us, tier, count) VALUES ('x', 'keyword', 1)")
+        db.execute("INSERT INTO hits (hour_us, tier, count) VALUES (0, x'ff', 'y')")
         db.commit()
     assert main(["status", "--db", str(path)]) == 0
     main(["doctor", "--db", str(path)])

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrubjay.storage.codec import readable
+from scrubjay.storage.codec import DamagedValue, readable
 from scrubjay.storage.sql.readable import vector_of
 from scrubjay.storage.sql.scope import EVERYTHING, SqlTable
 from scrubjay.storage.sql.vectors import is_width
@@ -99,7 +99,14 @@ class SqlHitCounts(SqlTable):
     def since(self, hour_us: int) -> dict[tuple[int, str], int]:
         """Return the counts of the hours that begin at this time or later."""
         rows = self._rows("SELECT hour_us, tier, count FROM hits WHERE hour_us >= ?", (hour_us,))
-        return {(hour, source): count for hour, source, count in rows}
+        return dict(readable(_count_of_hour, rows))
+
+
+def _count_of_hour(row: tuple[Any, Any, Any]) -> tuple[tuple[int, str], int]:
+    hour, source, count = row
+    if moment(hour) is None or (type(source), type(count)) != (str, int):
+        raise DamagedValue("a count of hits has a value of the wrong kind")
+    return (hour, source), count
 
 
 class EmbeddedMemory(NamedTuple):
