@@ -41,6 +41,7 @@ from scrubjay.text.urls import (
 )
 
 if TYPE_CHECKING:
+    from scrubjay.storage.database import Database
     from scrubjay.types.reports import ServerState
 
 UNREAD = "unread files"
@@ -63,12 +64,10 @@ def check_database(settings: Settings) -> Iterator[Finding]:
         yield Finding("store", "ok", f"{path} (no file to check)")
         return
     if is_server_url(path):
-        yield check_postgres(
-            lambda: (
-                parse_server_url(path, POSTGRES, "the store"),
-                tenant_schema(settings.tenant),
-            )
-        )
+        found = check_postgres(partial(_schema_place, path, settings.tenant))
+        yield found
+        if found.state == "ok" and _is_current(path, settings.tenant):
+            yield _rows(partial(_open_schema, path, settings.tenant), path)
         return
     file = Path(tenant_file(path, settings.tenant))
     if moved := _why_moved(str(file)):
@@ -276,7 +275,7 @@ def _contents(
     integrity = _integrity(db, file)
     yield integrity
     if integrity.state == "ok" and schema == SCHEMA_VERSION:
-        yield _rows(file)
+        yield _rows(partial(_open_file, file), str(file))
     yield _writable(file)
     yield _pending(db, model, given)
     yield from _unread(db, given)
@@ -298,15 +297,38 @@ def _integrity(db: sqlite3.Connection, file: Path) -> Finding:
     return _damaged(file, result)
 
 
-def _rows(file: Path) -> Finding:
-    """Decode every memory and every vector."""
-    from scrubjay.ops.repair.verify import damaged_rows
+def _open_file(file: Path) -> Database:
     from scrubjay.storage.sqlite.existing import ExistingDatabase
 
+    return ExistingDatabase(str(file))
+
+
+def _schema_place(url: str, tenant: str | None) -> tuple[ServerAddress, str]:
+    return parse_server_url(url, POSTGRES, "the store"), tenant_schema(tenant)
+
+
+def _is_current(url: str, tenant: str | None) -> bool:
+    """True when opening the schema would not migrate it."""
+    from scrubjay.storage.postgres.existing import server_info
+
+    return server_info(*_schema_place(url, tenant)).schema == SCHEMA_VERSION
+
+
+def _open_schema(url: str, tenant: str | None) -> Database:
+    from scrubjay.storage.postgres.existing import ExistingSchema
+
+    address, schema = _schema_place(url, tenant)
+    return ExistingSchema(address, schema=schema)
+
+
+def _rows(opened: Callable[[], Database], place: str) -> Finding:
+    """Decode every memory and every vector."""
+    from scrubjay.ops.repair.verify import damaged_rows
+
     try:
-        with closing(ExistingDatabase(str(file))) as db:
+        with closing(opened()) as db:
             found = damaged_rows(db)
-    except StoreError as error:
+    except ScrubjayError as error:
         return Finding("rows", "failed", str(error))
     if not found:
         return Finding("rows", "ok", "every memory and every vector can be read")
@@ -315,7 +337,7 @@ def _rows(file: Path) -> Finding:
         + (f" ({', '.join(problem.ids[:_MOST_NAMED])})" if problem.ids else "")
         for problem in found
     )
-    return Finding("rows", "failed", named, to_type("doctor --repair", str(file)))
+    return Finding("rows", "failed", named, to_type("doctor --repair", place))
 
 
 def _damaged(file: Path, error: str) -> Finding:

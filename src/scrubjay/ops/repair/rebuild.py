@@ -33,6 +33,17 @@ def rebuild(db: Database) -> None:
         records.reindex(always=True)
         connection.execute(NOTE, ("topic_hashes", 0))
         TopicHashes(db).reindex()
+        if not isinstance(db, SqliteDatabase):
+            _copy_vectors(db, connection)
+
+
+def _copy_vectors(db: Database, connection: Connection) -> None:
+    """Copy all vectors to pgvector again, if it has any."""
+    from scrubjay.storage.postgres.vectors import PostgresVector
+
+    if connection.execute("SELECT to_regclass('embeddings')").fetchone()[0] is not None:
+        assert isinstance(db.vectors, PostgresVector)
+        db.vectors.reindex()
 
 
 def _remove_lost(db: Database, connection: Connection) -> None:

@@ -54,6 +54,8 @@ def repair_store(settings: Settings, *, dry_run: bool) -> Iterator[Repair]:
             return
         if any(problem.repair == NEW_FILE for problem in found.problems):
             yield from _rescued(path)
+        elif is_server_url(path):
+            yield from _rebuilt_schema(settings, found.problems)
         elif found.problems and _rebuilt(settings):
             yield from (_done(problem) for problem in found.problems)
         elif found.problems:
@@ -72,6 +74,20 @@ def _rebuilt(settings: Settings) -> bool:
         if not _is_damage(error):
             raise
         return False
+
+
+def _rebuilt_schema(settings: Settings, found: tuple[Problem, ...]) -> Iterator[Repair]:
+    """Rebuild what is derived in Postgres, and say what is left; rows that cannot be read stay."""
+    if not found:
+        return
+    with _opened(settings) as db:
+        rebuild(db)
+        left = verify(db).problems
+    remaining = {(problem.check, problem.detail) for problem in left}
+    yield from (_done(one) for one in found if (one.check, one.detail) not in remaining)
+    for problem in left:
+        named = f"{problem.count:,} {problem.detail} ({_listed(problem.ids)})"
+        yield Repair(problem.check, "failed", f"{named}; a repair {problem.repair}")
 
 
 def _path(settings: Settings) -> str:
@@ -97,10 +113,6 @@ def _is_damage(error: StoreError) -> bool:
 
 
 def _rescued(path: str) -> Iterator[Repair]:
-    if is_server_url(path):
-        detail = "memories that cannot be read are left as they are: forget them, or use a backup"
-        yield Repair("memories", "failed", detail)
-        return
     if not _has_rows(path) and not carves(path):
         detail = f"no memory can be read from {path}: use a backup; the file was not changed"
         yield Repair("store", "failed", detail)

@@ -23,6 +23,7 @@ from scrubjay.types import Chunk, Memory
 Report = Callable[[int, int], None]
 
 NEW_FILE = "copies every row that can be read into a new file, and keeps the old one"
+KEEP = "leaves them as they are: forget them, or use a backup"  # a schema is not copied
 REBUILD = "rebuilds it from the memories"
 EMBED = "deletes them, and they are made again"
 REMOVE = "removes them"
@@ -74,6 +75,7 @@ def verify(db: Database, report: Report | None = None) -> Verified:
     }
     problems: list[Problem] = []
     table = _Checks(db)
+    keep = NEW_FILE if isinstance(db, SqliteDatabase) else KEEP
     for done, (name, check) in enumerate(checks.items()):
         if report:
             report(done, len(checks))
@@ -81,7 +83,7 @@ def verify(db: Database, report: Report | None = None) -> Verified:
             with db.one_state():  # a row that others write meanwhile would look damaged
                 problems += check(table)
         except StoreError as error:
-            problems.append(Problem(name, 1, str(error), (), NEW_FILE))
+            problems.append(Problem(name, 1, str(error), (), keep))
             if name == "file":
                 break
     if report:
@@ -130,6 +132,10 @@ class _Checks(SqlTable):
 
     def token(self, topic: str) -> str:
         return self._token(topic)
+
+    def has_embeddings(self) -> bool:
+        """True when pgvector has copies of the vectors; they may be in a replica alone."""
+        return self._row("SELECT to_regclass('embeddings')")[0] is not None
 
 
 def _file(table: _Checks) -> Iterator[Problem]:
@@ -186,7 +192,8 @@ def damaged_rows(db: Database) -> list[Problem]:
 
 def _memories(table: _Checks) -> Iterator[Problem]:
     """Decode every memory, and compare all that is derived from its text."""
-    unreadable = _Found("memories", "cannot be read", NEW_FILE)
+    keep = NEW_FILE if isinstance(table.db, SqliteDatabase) else KEEP
+    unreadable = _Found("memories", "cannot be read", keep)
     changed = _Found(
         "content", "do not match the hash of their text", "keeps them, with a new hash"
     )
@@ -271,6 +278,20 @@ def _vectors(table: _Checks) -> Iterator[Problem]:
     ):
         unqueued.add(id_, count)
     yield from unqueued.problems()
+    yield from _copies_in_pgvector(table)
+
+
+def _copies_in_pgvector(table: _Checks) -> Iterator[Problem]:
+    """Compare the vectors with those that Postgres searches, if it has any."""
+    if isinstance(table.db, SqliteDatabase) or not table.has_embeddings():
+        return
+    from scrubjay.storage.postgres.vectors import PostgresVector
+
+    unlike = _Found("vectors", "differ from their copies in pgvector", REBUILD)
+    assert isinstance(table.db.vectors, PostgresVector)
+    for _, id_ in table.db.vectors.differing():
+        unlike.add(id_)
+    yield from unlike.problems()
 
 
 def _damaged_vectors(table: _Checks) -> Iterator[Problem]:

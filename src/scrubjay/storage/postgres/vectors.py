@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.postgres.session import Session
-from scrubjay.storage.sql.readable import vector_or_zeros
+from scrubjay.storage.sql.readable import named_damage, vector_of, vectors_of
 from scrubjay.storage.sql.scope import where
 from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, with_ties
-from scrubjay.types import Row
+from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +32,7 @@ _EF_SEARCH = 400
 _INDEXING_MB = 512
 _ROUNDS = 6
 _MODEL = "SELECT n, dims FROM models WHERE name = ?"
+_SENT_HEADER_BYTES = 4  # before the numbers, in the binary form of a vector
 
 
 class PostgresVector(SqlVectors):
@@ -40,6 +41,7 @@ class PostgresVector(SqlVectors):
     def __init__(self, db: PostgresDatabase) -> None:
         super().__init__(db)
         self._postgres = db
+        self._suspects: set[int] = set()  # memories with a vector that could not be read
         self._prepare()
 
     def _nearest(self, query: VectorQuery) -> list[Row]:
@@ -65,6 +67,34 @@ class PostgresVector(SqlVectors):
                     break
                 fetch *= 4
             return self._named(kept, query.scope)
+
+    def damage(self, model: str, scope: Scope) -> str:
+        memories = self._ids_and_times(self._damaged_memories(), scope)
+        ids = sorted(id_ for _, id_, _ in memories)
+        return named_damage("vector", "not searched", ids, self._postgres.path) if ids else ""
+
+    def _damaged_memories(self) -> set[int]:
+        """Return which suspects still have a damaged vector; the others are none any more."""
+        suspects = list(self._suspects)
+        if not suspects:
+            return set()
+        rows = self._rows_in(
+            "SELECT c.memory, v.vector, o.dims FROM vectors AS v JOIN chunks AS c ON c.n = v.chunk"
+            " JOIN models AS o ON o.n = v.model WHERE c.memory IN ({values})",
+            suspects,
+        )
+        codec = self._postgres.codec
+        damaged = {n for n, stored, dims in rows if vector_of(codec, stored, dims) is None}
+        self._suspects.difference_update(set(suspects) - damaged)
+        return damaged
+
+    def _keep_best(
+        self, best: Best, vector: NDArray[np.float32], found: Sequence[tuple[int, int, bytes]]
+    ) -> None:
+        super()._keep_best(best, vector, found)
+        _, sound = vectors_of(self._postgres.codec, [row[2] for row in found], len(vector))
+        if len(sound) < len(found):
+            self._suspects.update(found[n][0] for n in set(range(len(found))).difference(sound))
 
     def add(
         self,
@@ -97,6 +127,8 @@ class PostgresVector(SqlVectors):
             connection.execute(cast("Any", f"SET maintenance_work_mem = '{_INDEXING_MB}MB'"))
             try:
                 connection.execute(cast("Any", f"DROP INDEX IF EXISTS {_index(n)}"))
+                wrong = f"DELETE FROM embeddings WHERE model = {n} AND vector_dims(v) <> {dims}"
+                connection.execute(cast("Any", wrong))  # the index would refuse them
                 statement = (
                     f"CREATE INDEX CONCURRENTLY {_index(n)} ON embeddings USING hnsw"
                     f" ((v::{kind}) {kind.partition('(')[0]}_ip_ops) WHERE model = {n}"
@@ -124,9 +156,11 @@ class PostgresVector(SqlVectors):
         """Return memory, ordinal and stored vector of the nearest chunks; an index may return too few."""
         condition, arguments = where(query.scope, self._postgres)
         # The inner product of unit vectors is the cosine.
+        # pgvector refuses to compare a copy of another width; its index has none.
+        width = "" if by_index else f" AND vector_dims(e.v) = {model[1]}"
         statement = (
             f"SELECT e.vector FROM embeddings AS e JOIN memories AS m ON m.n = e.memory"
-            f" WHERE e.model = {model[0]} AND {condition} ORDER BY "
+            f" WHERE e.model = {model[0]}{width} AND {condition} ORDER BY "
         )
         if by_index:
             # A second sort key would keep Postgres from using the index.
@@ -191,7 +225,28 @@ class PostgresVector(SqlVectors):
             with self._postgres.write() as db:
                 self._copy(db, "NOT EXISTS (SELECT 1 FROM embeddings WHERE vector = v.n)")
 
+    def differing(self) -> list[tuple[int, str]]:
+        """Return the vectors whose copy in pgvector is missing or different, with the ids of memories."""
+        import numpy as np
+
+        codec, found, after = self._postgres.codec, [], 0
+        while batch := self._rows(
+            "SELECT v.n, m.id, v.vector, o.dims, vector_send(e.v) FROM vectors AS v"
+            " JOIN models AS o ON o.n = v.model JOIN chunks AS c ON c.n = v.chunk"
+            " JOIN memories AS m ON m.n = c.memory LEFT JOIN embeddings AS e ON e.vector = v.n"
+            " WHERE v.n > ? ORDER BY v.n LIMIT ?",
+            (after, _BATCH),
+        ):
+            after = batch[-1][0]
+            for n, id_, stored, dims, sent in batch:
+                vector = vector_of(codec, stored, dims)
+                copy = b"" if sent is None else bytes(sent)[_SENT_HEADER_BYTES:]
+                if vector is not None and not np.array_equal(np.frombuffer(copy, ">f4"), vector):
+                    found.append((n, id_))
+        return found
+
     def _copy(self, db: Session, which: str) -> None:
+        """Copy vectors to pgvector; those that are damaged stay out, so every opening finds them."""
         codec = self._postgres.codec
         after = 0
         while batch := db.execute(
@@ -201,12 +256,11 @@ class PostgresVector(SqlVectors):
             (after, _BATCH),
         ).fetchall():
             after = batch[-1][0]
+            read = [(*row[:3], vector_of(codec, row[3], row[4])) for row in batch]
+            self._suspects.update(memory for _, _, memory, vector in read if vector is None)
             db.executemany(
                 "INSERT INTO embeddings (vector, model, memory, v) VALUES (?, ?, ?, ?::vector)",
-                [
-                    (n, model, memory, _vector_text(vector_or_zeros(codec, stored, dims)))
-                    for n, model, memory, stored, dims in batch
-                ],
+                [(*numbers, _vector_text(v)) for *numbers, v in read if v is not None],
             )
             if len(batch) < _BATCH:
                 break
