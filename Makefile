@@ -94,7 +94,7 @@ eval: .venv/developing ## quality on the test sets in the folder that SCRUBJAY_E
 	$(PY) -m evals --write
 	$(PY) -m evals --conversations --write
 
-soak: .venv/servers ## kills, power cuts, I/O errors, bit flips and many processes for ten minutes, and what was lost
+soak: .venv/servers ## kills, power cuts, I/O errors, bit flips, ten processes and killed servers for ten minutes
 	$(PY) -m tools.soak --write
 
 fuzz: .venv/fuzzing ## look for inputs that break queries, time words, importers, HTTP or MCP, for a quarter of an hour

@@ -94,7 +94,6 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(
         prefix="soak-", dir=where, ignore_cleanup_errors=True
     ) as made:
-        Path(made).chmod(0o711)  # a Postgres that root starts runs as another user
         results = soak(attacks, given.minutes, seed, given.tries, Path(made))
     print(table.table(results))
     if given.write:

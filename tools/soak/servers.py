@@ -84,7 +84,7 @@ class Moving:
             time.sleep(self.chance.uniform(0, usual_s))
             server.kill()
             server.start()
-            self.note(f"{server.name} in {words[0]}")
+            self.note(server.name)
         ended = self.forks.end()
         if how == "calm":
             self.usual_s[words[0]] = time.monotonic() - begun
@@ -205,9 +205,9 @@ def servers(bench: Bench) -> Outcome:
     with ExitStack() as opened:
         try:
             started = Servers(
-                opened.enter_context(Postgres(made(bench, "postgres"), durable=True)),
-                opened.enter_context(Qdrant(made(bench, "qdrant"))),
-                opened.enter_context(FalkorDB(made(bench, "falkordb"))),
+                opened.enter_context(Postgres(durable=True)),
+                opened.enter_context(Qdrant()),
+                opened.enter_context(FalkorDB()),
             )
         except CannotRun as error:
             return Outcome(skipped=str(error).splitlines()[0])
@@ -254,5 +254,4 @@ def disturb(moving: Moving) -> None:
 def made(bench: Bench, name: str) -> Path:
     folder = bench.folder / name
     folder.mkdir()
-    folder.chmod(0o711)  # a Postgres that root starts runs as another user
     return folder
