@@ -247,6 +247,30 @@ def test_damage_in_any_other_table_ends_no_verb(path: Path, tmp_path: Path, tabl
                 pytest.fail(f"{name}: {error}")
 
 
+ODD_VALUES = {
+    "start": ("chunks", "start", 0.5),
+    "stop": ("chunks", "stop", 1e308),
+    "infinite stop": ("chunks", "stop", float("inf")),
+    "ordinal": ("chunks", "ordinal", -(10**18)),
+    "line": ("chunks", "first_line", -5),
+    "strength": ("edges", "strength", 1e308),
+    "infinite strength": ("edges", "strength", float("inf")),
+    "keyword line": ("words", "text", "\x00\x01"),
+}
+
+
+@pytest.mark.parametrize(("table", "column", "value"), ODD_VALUES.values(), ids=ODD_VALUES)
+def test_a_number_of_the_wrong_kind_ends_no_search(path, table, column, value) -> None:
+    """SQLite keeps a fraction in a column of whole numbers."""
+    write(path, f"UPDATE {table} SET {column} = ?", value)
+    with reopened(path) as store:
+        for profile in PROFILES:
+            found = store.search("apples orchard", profile=profile, limit=40)
+            assert {"whole-1", "whole-2", "whole-3"} <= {hit.id for hit in found}, profile
+            assert all(abs(hit.score) < 1e6 for hit in found), profile
+        assert all(node.score <= 1 for node in store.neighbors("whole-2"))
+
+
 @pytest.mark.parametrize(
     "vector",
     [

@@ -101,6 +101,23 @@ def test_each_damage_is_named_and_repaired(path: Path, check: str) -> None:
     assert verified(path).problems == ()
 
 
+@pytest.mark.parametrize("strength", ["9e999", "1e300", "x'00'"])
+def test_a_link_with_an_impossible_strength_is_removed(path: Path, strength: str) -> None:
+    write(path, f"UPDATE edges SET strength = {strength} WHERE made = 'hand'")
+    (problem,) = verified(path).problems
+    assert (problem.check, problem.detail) == ("links", "are damaged")
+    list(repair_store(config.load(db=str(path)), dry_run=False))
+    assert verified(path).problems == ()
+
+
+def test_a_rescued_text_that_does_not_match_its_hash_is_named(path: Path) -> None:
+    """Also where other fields of the memory are damaged, as on one overwritten page."""
+    write(path, DAMAGE["memories"][0], DAMAGE["content"][0])
+    repairs = list(repair_store(config.load(db=str(path)), dry_run=False))
+    (content,) = (repair.detail for repair in repairs if repair.component == "content")
+    assert "owned" in content
+
+
 def test_a_dry_run_changes_nothing(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(path, DAMAGE["memories"][0])
     before = path.read_bytes()

@@ -185,7 +185,7 @@ class _Run:
         self._lengths[n] = len(row["text"])
         if damaged:
             self.mended[row["id"]] = damaged
-        elif row["content_hash"] != stored.get("content_hash"):
+        if "text" not in damaged and row["content_hash"] != stored.get("content_hash"):
             self.changed.append(row["id"])
 
     def _fill_chunks(self, db: Connection) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from scrubjay.storage.codec import UNREADABLE
 from scrubjay.storage.database import NOTE, Connection, Database
+from scrubjay.storage.sql.graph import MAX_STRENGTH
 from scrubjay.storage.sql.readable import has_right_length, vector_of
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.topics import TopicHashes
@@ -51,6 +52,9 @@ def _remove_lost(db: Database, connection: Connection) -> None:
     connection.execute(
         "DELETE FROM edges WHERE NOT EXISTS (SELECT 1 FROM memories WHERE n = a)"
         " OR NOT EXISTS (SELECT 1 FROM memories WHERE n = b)"
+    )
+    connection.execute(
+        "DELETE FROM edges WHERE strength NOT BETWEEN ? AND ?", (-MAX_STRENGTH, MAX_STRENGTH)
     )
     if not isinstance(db, SqliteDatabase):
         return

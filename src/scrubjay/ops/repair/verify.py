@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from scrubjay.errors import StoreError
 from scrubjay.ops.repair import Problem, Verified
 from scrubjay.storage.database import Database
+from scrubjay.storage.sql.graph import is_strength
 from scrubjay.storage.sql.readable import has_right_length, vector_of
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.scope import SqlTable
@@ -339,7 +340,7 @@ def _links(table: _Checks) -> Iterator[Problem]:
     ):
         if a is None or b is None:
             lost.add(a or b)
-        elif type(strength) not in (float, int) or type(kind) is not str:
+        elif not is_strength(strength) or type(kind) is not str:
             damaged.add(a)
     yield from lost.problems()
     yield from damaged.problems()

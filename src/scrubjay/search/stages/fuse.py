@@ -290,7 +290,8 @@ def _score(candidate: Candidate, name: str, spread: float) -> float:
 
 def by_chance(passages: int | None, spread: float) -> float:
     """Return how much nearer the best of several passages is than a single one, by chance."""
-    return spread * sqrt(2 * log(passages)) if passages and spread else 0.0
+    # A damaged passage may have a negative number.
+    return spread * sqrt(2 * log(passages)) if passages and passages > 1 and spread else 0.0
 
 
 def _parts(candidate: Candidate, lists: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from scrubjay.types.map import Edge
 
 N = TypeVar("N", int, str)
+MAX_STRENGTH = 1.001  # a cosine may be rounded up
 # By seed: the product of strengths, and the number of links, of the best path from it.
 Paths = dict[N, tuple[float, int]]
 # A hub may have any number of links: of each level only the best nodes are followed.
@@ -246,9 +247,14 @@ def walk_links(
     return {n: _best_path(paths) for n, paths in reached.items()}
 
 
+def is_strength(value: object) -> bool:
+    """True for what the strength of a link can be; NaN and infinity are none."""
+    return isinstance(value, float | int) and abs(value) <= MAX_STRENGTH
+
+
 def _is_sound(to: object, strength: object, kind: object) -> bool:
     """False for a link that is damaged."""
-    return type(to) is str and type(strength) in (float, int) and type(kind) is str
+    return type(to) is str and is_strength(strength) and type(kind) is str
 
 
 def rank_neighbors(
@@ -273,7 +279,7 @@ def _next_level(
     """Add new and better paths to `reached`, and return them."""
     following: dict[N, Paths[N]] = {}
     for here, there, strength in links:
-        if type(strength) not in (float, int):  # a damaged link
+        if not is_strength(strength):  # a damaged link
             continue
         for seed, (score, _) in level[here].items():
             path = (score * strength, number)

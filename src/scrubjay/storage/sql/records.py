@@ -410,8 +410,8 @@ class SqlRecords(SqlTable):
 
     def _chunk(self, row: Sequence[Any]) -> Chunk:
         ordinal, start, stop, first_line, last_line, heading = row
-        # Sums and comparisons fail for anything but numbers.
-        if not (0 <= start <= stop and ordinal + first_line + last_line >= 0):
+        numbers = (ordinal, start, stop, first_line, last_line)
+        if {type(number) for number in numbers} != {int} or min(numbers) < 0 or start > stop:
             raise DamagedValue("a passage has no place in its text")
         return Chunk(ordinal, start, stop, first_line, last_line, self._unseal(heading))
 

@@ -271,7 +271,8 @@ class SqlTermCounts(SqlTable):
             known = self._cache_for(scope.reader, commit)
             if missing := [token for token in (MEMORIES, *tokens) if token not in known]:
                 known.update(_read_counts(db, missing, scope.reader))
-            held_by = {token: held for token in tokens if (held := known[token])}
+            # SQLite cuts a token of a damaged line at a NUL, and returns no count for it.
+            held_by = {token: held for token in tokens if (held := known.get(token))}
             return TokenCounts(known[MEMORIES], held_by)
 
     def _cache_for(self, reader: str | None, commit: int | None) -> dict[str, int]:
