@@ -22,12 +22,13 @@ Skip = Callable[[str, str, bool], None]
 
 
 class FoundFile(NamedTuple):
-    """A file on disk. One that a person `named` may be a link; one that was found is not."""
+    """A file on disk. One that a person named may be a link; one that was found is not, and is `below` a
+    folder, which is given without links."""
 
     path: str
     size: int
     mtime_ns: int
-    named: bool = False
+    below: str = ""
 
 
 class _Rules(NamedTuple):
@@ -46,7 +47,7 @@ def walk(root: str, skip: Skip, own: Collection[str] = ()) -> Iterator[FoundFile
         # Behind a link, the store's files have other paths.
         here = os.path.realpath(root)
         mine = {os.path.realpath(one) for one in own}
-        found = _below(root, _rules_above(root), skip)
+        found = (one._replace(below=here) for one in _below(root, _rules_above(root), skip))
         yield from sorted(one for one in found if here + one.path[len(root) :] not in mine)
         return
     try:
@@ -55,7 +56,7 @@ def walk(root: str, skip: Skip, own: Collection[str] = ()) -> Iterator[FoundFile
         skip(root, _words(error), True)
         return
     if stat.S_ISREG(now.st_mode):
-        yield FoundFile(root, now.st_size, now.st_mtime_ns, named=True)
+        yield FoundFile(root, now.st_size, now.st_mtime_ns)
     else:
         skip(root, "not a regular file", False)
 

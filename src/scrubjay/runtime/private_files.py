@@ -53,10 +53,11 @@ def open_private(path: str, mode: Literal["xb", "rb", "rb+"]) -> IO[bytes]:
     return open(path, mode, opener=_open)
 
 
-def open_found(path: str) -> IO[bytes]:
-    """Open a file for reading that was found in a folder; OSError if it is a link or a pipe by now.
+def open_found(path: str, below: str) -> IO[bytes]:
+    """Open a file for reading that was found below a folder, given without links; OSError if it is a link
+    or a pipe by now, or a folder on the way to it has become a link.
 
-    Reading a link would disclose a file outside the folder, and reading a pipe would never end.
+    Reading through a link would disclose a file outside the folder, and reading a pipe would never end.
     """
     try:
         file = open_private(path, "rb")
@@ -67,7 +68,24 @@ def open_found(path: str) -> IO[bytes]:
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(EINVAL, "not a regular file", path)
+    if not _is_below(file, path, below):
+        file.close()
+        raise OSError(ELOOP, "replaced, or behind a link, since it was found", path)
     return file
+
+
+def _is_below(file: IO[bytes], path: str, below: str) -> bool:
+    """True if an open file is the one at its path, and that is in the folder. Windows has junctions,
+    which a user may have put there on purpose."""
+    if not HAS_MODES:
+        return True
+    real = os.path.realpath(path)
+    try:
+        found = os.lstat(real)
+    except OSError:
+        return False
+    inside = real.startswith(os.path.join(below, ""))
+    return inside and os.path.samestat(os.fstat(file.fileno()), found)
 
 
 @contextmanager

@@ -48,6 +48,29 @@ def test_what_takes_the_place_of_a_file_is_not_read(
     assert [one.text for one in words_only.ls()] == ["Cars need oil.\n"]
 
 
+@pytest.mark.parametrize("through", ["itself", "a link"])
+def test_a_folder_that_becomes_a_link_is_not_entered(words_only, folder, tmp_path, through):
+    """Its files have the same paths as before, and are others."""
+    (folder / "sub").mkdir()
+    (folder / "sub" / "secret.md").write_text("Trains need rails.\n")
+    root = folder
+    if through == "a link":  # that of the person who names the folder
+        root = tmp_path / "named"
+        root.symlink_to(folder)
+
+    def replace(number: int, total: int, name: str) -> None:
+        if not (folder / "sub").is_symlink():
+            (folder / "sub").rename(tmp_path / "aside")
+            (folder / "sub").symlink_to(tmp_path)
+
+    done = words_only.ingest(root, progress=replace)
+
+    assert done.added == 2
+    ((path, why),) = done.failed
+    assert (path, "link" in why) == (str(root / "sub" / "secret.md"), True)
+    assert not any("password" in one.text for one in words_only.ls())
+
+
 def test_a_link_that_a_person_names_is_read(words_only, folder, tmp_path):
     """They chose it themselves."""
     (tmp_path / "named.md").symlink_to(folder / "a.md")

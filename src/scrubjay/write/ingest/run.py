@@ -306,7 +306,7 @@ def bytes_of(file: FoundFile) -> bytes:
     too_large = Unreadable(f"larger than {MOST_BYTES // 1_000_000} MB", failed=False)
     if file.size > MOST_BYTES:
         raise too_large
-    with open(file.path, "rb") if file.named else open_found(file.path) as opened:
+    with open_found(file.path, file.below) if file.below else open(file.path, "rb") as opened:
         data = opened.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:  # it grew since it was found
         raise too_large
