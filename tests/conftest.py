@@ -51,8 +51,12 @@ def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine += ("POSTGRES_PASSWORD", "QDRANT_API_KEY", "FALKORDB_PASSWORD")
     for role in ("RERANKER", "GENERATOR"):
         mine += (role, f"{role}_API_KEY", f"{role}_TIMEOUT_S", f"{role}_DIALECT")
+    about = ("API_KEY", "TIMEOUT_S", "QUERY_PROMPT", "TEXT_PROMPT", "POOLING", "WINDOW", "DIMS")
+    mine += ("DEVICE", *(f"EMBEDDER_{name}" for name in about))
     for name in mine:
         monkeypatch.delenv(f"SCRUBJAY_{name}", raising=False)
+    for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("COLUMNS", raising=False)  # a worker of pytest-xdist has it
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path / "home"))
 

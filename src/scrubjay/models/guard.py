@@ -7,11 +7,12 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.models.breaker import Breaker, Notes
 from scrubjay.runtime.worker import call_within
 from scrubjay.times import micros
@@ -62,7 +63,7 @@ class GuardedEmbedder:
 
     def expect(self, dims: int, token_dims: int, announce: Callable[[int, int], None]) -> None:
         """Use the width that a store knows of this model, or 0; `announce` stores what it turns out to be.
-        It is called once, in the background, before the first vectors are stored."""
+        It is called once, before the first vectors are stored."""
         if not self.dims and dims:
             self._set_width(dims, token_dims)
         self._announce = announce if self._learns else None
@@ -82,15 +83,30 @@ class GuardedEmbedder:
             return
         if load is not None:
             _call(self.name, load)
-        if self.inner.dims and self.dims in (0, self.inner.dims):
+        if self.inner.dims and self.dims not in (0, self.inner.dims):
+            shape = (1, int(self.inner.dims))
+            raise Unavailable(
+                f"{self.name} gives {shape[1]} dimensions{_why_other_width(shape, self.dims)}"
+            )
+        if self.inner.dims:
             self._set_width(int(self.inner.dims), int(getattr(self.inner, "token_dims", 0)))
             self.matryoshka = _prefixes(self.inner)
             self._learns = False
 
+    def _announce_width(self) -> None:
+        if self._announce is not None and self.dims:
+            self._announce(self.dims, self.token_dims)
+            self._announce = None
+
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return unit vectors, or raise Unavailable with the reason."""
+        self._learn_width()
         answer = _call(self.name, lambda: self.inner.embed(texts, as_query=as_query))
-        return self._unit_vectors(answer, texts)
+        vectors = self._unit_vectors(answer, texts)
+        if not as_query:
+            with suppress(StoreError):  # a search may be reading a store that cannot be written
+                self._announce_width()
+        return vectors
 
     def encode(
         self, texts: Sequence[str], *, as_query: bool = False
@@ -99,9 +115,7 @@ class GuardedEmbedder:
         Vectors are useful without token vectors: a model that fails at those gives None."""
         self._learn_width()
         vectors, tokens = self._encode(texts, as_query)
-        if self._announce is not None:
-            self._announce(self.dims, self.token_dims)
-            self._announce = None
+        self._announce_width()
         return vectors, tokens
 
     def _encode(self, texts: Sequence[str], as_query: bool) -> tuple[Matrix, list[Matrix] | None]:

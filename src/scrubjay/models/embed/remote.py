@@ -163,7 +163,7 @@ class RemoteEmbedder:
         try:
             answer = at.post(url, payload, since=limits.since)
         except Unavailable as failure:
-            if getattr(failure, "status", None) not in _REFUSALS:
+            if not _is_refusal(failure):
                 self._failure = str(failure)
                 self._backoff.failed(at_least_s=_asked_to_wait(failure))
             raise
@@ -241,6 +241,11 @@ def _model_key(access: EmbedderAccess, at: Endpoint) -> str:
     url = url if urlsplit(url).path.strip("/") else f"{url.rstrip('/')}/v1"
     prefix = f"{GEMINI}+" if _is_gemini(access.spec) else ""
     return f"{prefix}{url}#{at.model}" if at.model else f"{prefix}{url}"
+
+
+def _is_refusal(failure: Unavailable) -> bool:
+    """True when the server works, and refuses this one request."""
+    return isinstance(failure, Refused) and (failure.status in _REFUSALS or _is_too_large(failure))
 
 
 def _is_too_large(refusal: Refused) -> bool:
