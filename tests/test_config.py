@@ -55,3 +55,58 @@ def test_a_size_that_cannot_work_is_refused(settings_file, text, says):
     with pytest.raises(InvalidInput) as refused:
         scrubjay.open(":memory:")
     assert says in str(refused.value)
+
+
+EMBEDDER = """
+embedder = "owner/name"
+embedder_timeout_s = 3
+embedder_api_key_env = "THEIR_KEY"
+embedder_query_prompt = "q: "
+embedder_text_prompt = ""
+embedder_pooling = "cls"
+embedder_window = 300
+embedder_dims = 128
+"""
+
+
+def test_what_the_file_says_about_its_embedder_is_for_that_one_only(settings_file, monkeypatch):
+    """Another one, by argument or by environment, gets neither its key nor its prompts."""
+    settings_file(EMBEDDER)
+    monkeypatch.setenv("THEIR_KEY", "secret")
+    theirs = config.EmbedderAccess("owner/name", "secret", 3.0, "q: ", "", "cls", 300, 128)
+    assert config.load().embedder_access == config.embedder_access() == theirs
+    assert "secret" not in repr(config.load())
+
+    assert config.embedder_access("other/name") == config.EmbedderAccess("other/name", timeout_s=3)
+    monkeypatch.setenv("SCRUBJAY_EMBEDDER", "third/name")
+    monkeypatch.setenv("SCRUBJAY_EMBEDDER_API_KEY", "mine")
+    monkeypatch.setenv("SCRUBJAY_EMBEDDER_DIMS", "64")
+    expected = config.EmbedderAccess("third/name", "mine", 3.0, dims=64)
+    assert config.load().embedder_access == expected
+    assert config.load().embedder == "third/name"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("embedder_pooling = 'median'", "lasttoken"),
+        ("embedder_window = -5", "embedder_window"),
+        ("embedder_dims = 'many'", "embedder_dims"),
+        ("embedder_timeout_s = 0", "embedder_timeout_s"),
+        ("embedder_api_key = 'sk-1'", "embedder_api_key_env"),
+        ("device = 'tpu'", "directml"),
+        ("embedder = 5", "text"),
+    ],
+)
+def test_a_setting_of_the_embedder_that_cannot_work_is_refused(settings_file, text, says):
+    """A key itself is not a setting: files are copied and shared."""
+    settings_file(text)
+    with pytest.raises(InvalidInput, match=says):
+        config.load()
+
+
+def test_a_folder_of_the_file_starts_at_the_folder_of_the_file(settings_file, tmp_path):
+    settings_file('embedder = "./models/mine"')
+    assert config.load().embedder == str(tmp_path / "models" / "mine").replace(
+        "models", "./models"
+    )

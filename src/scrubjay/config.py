@@ -368,7 +368,7 @@ def _embedder_access(file: str, table: Mapping[str, Any], given: str | None) -> 
     """Return the access to the given embedder, or to that of the environment or the file.
     What the file says about its embedder, such as the API key, is for that embedder only."""
     env, own = os.environ, table.get("embedder") or DEFAULT_EMBEDDER
-    own = _resolved(file, own) if own.startswith((".", "~")) else own
+    own = os.path.normpath(_resolved(file, own)) if own.startswith((".", "~")) else own
     spec = given or env.get("SCRUBJAY_EMBEDDER") or own
     about = table if spec in (own, table.get("embedder")) else {}
 

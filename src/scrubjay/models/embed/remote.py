@@ -29,10 +29,10 @@ _CHARS_PER_WINDOW_TOKEN = 3  # less than most words have, so that a window is no
 _SHORTEST = 64  # characters; a text is not cut into shorter parts
 _PATIENT_S = 120.0  # for one request in the background
 _WAIT_S = 60.0  # for a server in the background that asks to wait
+_SLOW_S = 1.0  # a failure that comes sooner costs nothing, and is tried again at once
+_PAUSE_S = 30.0  # after a slow one
 _FIRST_S, _LONGEST_S = 1.0, 600.0
 _BUSY = (429, 503)
-# A server that refuses one request works; 0: no request was sent.
-_REFUSALS = (0, 400, 401, 403, 404, 413, 422)
 _TOO_LARGE = re.compile(
     r"too (?:long|large|many)|exceed|at most|maximum (?:context|input|allowed|batch)|context "
     r"(?:length|size)|batch size|max(?:imum)?[ _](?:input[ _])?tokens",
@@ -146,7 +146,7 @@ class RemoteEmbedder:
             try:
                 answer = self._post(url, payload, limits)
             except Refused as refusal:
-                if refusal.status in _BUSY and "insufficient_quota" not in refusal.body:
+                if _is_busy(refusal):
                     continue  # the pause was noted; it is waited for, or reported
                 if refusal.status in (400, 422) and self._api.simplified(refusal.body):
                     continue
@@ -159,13 +159,15 @@ class RemoteEmbedder:
             return vectors
 
     def _post(self, url: str, payload: dict[str, Any], limits: _Limits) -> Any:
-        at = self.endpoint._replace(timeout_s=limits.request_s)
+        at, started = self.endpoint._replace(timeout_s=limits.request_s), time.monotonic()
         try:
             answer = at.post(url, payload, since=limits.since)
         except Unavailable as failure:
-            if not _is_refusal(failure):
+            is_busy, took_s = _is_busy(failure), time.monotonic() - started
+            is_slow = took_s > _SLOW_S and not isinstance(failure, Refused)
+            if is_busy or is_slow:
                 self._failure = str(failure)
-                self._backoff.failed(at_least_s=_asked_to_wait(failure))
+                self._backoff.failed(_asked_to_wait(failure) if is_busy else _PAUSE_S)
             raise
         self._backoff.succeeded()
         return answer
@@ -243,9 +245,10 @@ def _model_key(access: EmbedderAccess, at: Endpoint) -> str:
     return f"{prefix}{url}#{at.model}" if at.model else f"{prefix}{url}"
 
 
-def _is_refusal(failure: Unavailable) -> bool:
-    """True when the server works, and refuses this one request."""
-    return isinstance(failure, Refused) and (failure.status in _REFUSALS or _is_too_large(failure))
+def _is_busy(failure: Unavailable) -> bool:
+    """True when a server asks to be called less often; not where an account has no money left."""
+    is_limit = isinstance(failure, Refused) and failure.status in _BUSY
+    return is_limit and "insufficient_quota" not in getattr(failure, "body", "")
 
 
 def _is_too_large(refusal: Refused) -> bool:
