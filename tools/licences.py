@@ -54,6 +54,7 @@ ACCEPTED: Mapping[str, Accepted] = {
 }
 # Packages whose metadata says nothing, or that are not installed on every system.
 STATED: Mapping[str, str] = {
+    "onnxruntime-gpu": "MIT",
     "pypdfium2": "BSD-3-Clause AND Apache-2.0",
     "tzdata": "Apache-2.0",
 }

@@ -21,10 +21,12 @@ PROVIDERS = {
 # Not CoreML: it is part of every wheel for macOS, compiles a graph again for each length of text, and may
 # compute in 16 bits, so that the default would differ between machines.
 _AUTOMATIC = ("cuda", "directml")
+# Both packages have the same module: the one for the CPU has to go, and takes the files of the other along.
+_REPLACE = "pip uninstall -y onnxruntime && pip install --force-reinstall --no-deps"
 _TO_INSTALL = {
-    "cuda": 'pip uninstall onnxruntime && pip install "scrubjay[cuda]"',
-    "directml": "pip uninstall onnxruntime && pip install onnxruntime-directml",
-    "coreml": "use macOS: CoreML is part of onnxruntime there",
+    "cuda": f'install it with: pip install "scrubjay[cuda]" && {_REPLACE} onnxruntime-gpu',
+    "directml": f"install it with: {_REPLACE} onnxruntime-directml",
+    "coreml": "onnxruntime has it on macOS only",
 }
 
 
@@ -51,7 +53,7 @@ def choose_device() -> Device:
     if PROVIDERS[chosen] not in available:
         raise Unavailable(
             f"device is {chosen}, but the installed onnxruntime has no {PROVIDERS[chosen]};"
-            f" install it with: {_TO_INSTALL[chosen]}; or set device to auto or cpu"
+            f" {_TO_INSTALL[chosen]}; or set device to auto or cpu"
         )
     return Device(chosen, PROVIDERS[chosen], f"device = {chosen}")
 
