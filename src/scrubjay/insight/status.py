@@ -63,6 +63,8 @@ def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors
     rotations, mine = SqliteRotations(db), embedding.embedder
     found: dict[str, ShortVectors] = {}
     for model, dims in rotations.models().items():
+        if not dims:  # it has no vector yet
+            continue
         prefixes = mine.matryoshka if mine is not None and mine.name == model else ()
         why_not, fitted = rotations.why_not(model, prefixes), rotations.of(model)
         found[model] = ShortVectors(dims, why_not=why_not)

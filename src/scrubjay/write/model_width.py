@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.storage.sql.model_widths import SqlModelWidths
+from scrubjay.storage.model_widths import SqlModelWidths
 
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder

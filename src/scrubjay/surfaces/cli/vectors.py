@@ -104,7 +104,7 @@ def embed_pending(store: Store, settings: Settings) -> int:
     state = store.status()
     left = state.pending + state.failed
     if left:
-        why = why or "; ".join(state.failures) or "the model does not answer"
+        why = why or "; ".join(state.failures) or state.why_pending or "the model does not answer"
         err(f"scrubjay: {_PENDING}: {one_line(why)}")
         err(f"scrubjay: {_how_to_embed(settings)}")
     warn(waiting(state, settings.db_given))
