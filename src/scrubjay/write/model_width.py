@@ -1,4 +1,4 @@
-"""Width of a model that states none before it answers: read from the store, stored with its first vectors."""
+"""Width of a model that states none before it answers: read from the store, stored with its vectors."""
 
 from __future__ import annotations
 
