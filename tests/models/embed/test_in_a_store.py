@@ -220,3 +220,27 @@ class TestDoctor:
         assert finding(found, "model").state == "missing"
         assert finding(found, "model").fix.startswith("scrubjay models pull")
         assert "embedding" not in {one.component for one in found}
+
+
+class TestOnServers:
+    def test_postgres_learns_the_width_with_the_first_vectors(self, server, emptied_postgres_url):
+        server.answers = [WEB_PAGE]
+        with scrubjay.open(emptied_postgres_url, embedder=f"{server.url}/v1#m") as store:
+            store.add("jays hide acorns", id="jay")
+            assert store.pending() == 1
+            assert store.search("acorns")[0].id == "jay"
+            server.answers = [embedding_answers.openai]
+            assert store.pending() == 0
+            assert store.search("jays hide acorns", mode="vector")[0].id == "jay"
+
+    def test_qdrant_gets_vectors_once_there_are_any(self, server, db, qdrant_url):
+        server.answers = [WEB_PAGE]
+        spec = f"{server.url}/v1#m"
+        with scrubjay.open(db, embedder=spec, vectors=qdrant_url) as store:
+            store.add("jays hide acorns", id="jay")
+            store.pending()
+            server.answers = [embedding_answers.openai]
+            assert store.pending() == 0
+            (replica,) = store.servers()
+            assert (replica.reason, replica.behind) == ("", 0)
+            assert store.search("jays hide acorns", mode="vector")[0].id == "jay"
