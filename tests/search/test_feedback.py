@@ -430,7 +430,7 @@ class TestTiersComeAndGo:
         assert hit.score == pytest.approx(sum(weights[n] * hit.why[n] for n in weights), abs=1e-6)
         files["team"].unlink()
         assert dict(tiers.weights("vault")) == BASE  # 27 are too few
-        with pytest.raises(StoreError, match="tier team: there is no file"):
+        with pytest.raises(StoreError, match="tier team"):
             tiers.reset_feedback(tier="team")
         assert tiers.search("engine oil", profile="vault")[0].id == "agent"
 

@@ -52,9 +52,12 @@ class GuardedEmbedder:
         self.languages = tuple(getattr(inner, "languages", ()))
         self.matryoshka = _prefixes(inner)
         self.texts_at_once: int | None = getattr(inner, "texts_at_once", None)
+        self.has_tokens = callable(getattr(inner, "tokens", None))
+        # A model that costs next to nothing makes token vectors when they are needed; none are stored.
+        self.is_instant = bool(getattr(inner, "is_instant", False))
         # Without a rotation of its own, a model's token vectors are stored in full width.
-        has_tokens = callable(getattr(inner, "tokens", None))
-        self.token_dims = _token_dims(inner, self.dims) if has_tokens else 0
+        stores_tokens = self.has_tokens and not self.is_instant
+        self.token_dims = _token_dims(inner, self.dims) if stores_tokens else 0
         self._rotation: Matrix | None = None
         self._announce: Callable[[int, int], None] | None = None
         self._learns = not self.dims
@@ -126,7 +129,7 @@ class GuardedEmbedder:
         embed = getattr(self.inner, "embed_patiently", self.inner.embed)
         answer = _call(self.name, lambda: embed(texts, as_query=as_query))
         vectors = self._unit_vectors(answer, texts)
-        if not self.token_dims:
+        if not self.has_tokens:
             return vectors, None
         inner: TokenEmbedder = self.inner  # type: ignore[assignment]  # it has tokens
         return vectors, self._tokens_or_none(lambda: inner.tokens(texts, as_query=as_query), texts)
@@ -146,7 +149,7 @@ class GuardedEmbedder:
 
         from scrubjay.text.token_vectors import rotate
 
-        if self._rotation is None and self.token_dims < self.dims:
+        if self._rotation is None and 0 < self.token_dims < self.dims:
             self._rotation = np.asarray(getattr(self.inner, "rotation"), np.float32)  # noqa: B009
         matrices = [np.asarray(matrix, np.float32) for matrix in list(answer)]  # type: ignore[call-overload]
         if len(matrices) != len(texts) or any(
@@ -156,6 +159,8 @@ class GuardedEmbedder:
             raise Unavailable(
                 f"{self.name} gave token vectors that are not one matrix of width {self.dims} a text"
             )
+        if self.is_instant:  # never stored; a query's tokens may have weights
+            return matrices
         return [rotate(matrix, self._rotation) for matrix in matrices]
 
     def _unit_vectors(self, answer: object, texts: Sequence[str]) -> Matrix:

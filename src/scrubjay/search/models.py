@@ -125,7 +125,7 @@ class SearchModels:
             no_tokens = no_reranker
         elif kit.embedder is None:
             no_tokens = kit.why_not.get("embedder") or "there is no embedder"
-        elif not kit.embedder.token_dims:
+        elif not kit.embedder.has_tokens:
             no_tokens = f"{no_reranker}; and {kit.embedder.name} gives no token vectors"
         else:
             no_tokens = ""

@@ -52,7 +52,8 @@ class Kit(NamedTuple):
     """Stores and models of a search. Each may be missing; `why_not` then has the reason and the fix.
 
     `absent` names the models that the user has chosen but that cannot be used now. `corpus` is True
-    when queries are expanded from the stored texts. `tiers` lists all databases of the search, this
+    when queries are expanded from the stored texts. `static` embeds at once what `embedder` has not
+    embedded yet. `tiers` lists all databases of the search, this
     one included; it is empty where there is one only.
     """
 
@@ -64,6 +65,7 @@ class Kit(NamedTuple):
     files: SqlFiles | None = None
     notes: Notes | None = None
     embedder: GuardedEmbedder | None = None
+    static: GuardedEmbedder | None = None
     reranker: GuardedReranker | None = None
     generator: GuardedGenerator | None = None
     corpus: bool | None = None

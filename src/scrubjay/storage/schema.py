@@ -481,6 +481,45 @@ def m011_access(db: sqlite3.Connection) -> None:
     )
 
 
+def m012_model_roles(db: sqlite3.Connection) -> None:
+    """Roles of models: links, near-duplicates and replicas follow the main model's vectors alone."""
+    db.execute("ALTER TABLE models ADD COLUMN role TEXT NOT NULL DEFAULT 'main'")
+    is_main = "(SELECT role FROM models WHERE n = {}.model) = 'main'".format
+    told = (
+        "INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c"
+        " JOIN memories AS m ON m.n = c.memory WHERE p.tier = 'vectors' AND c.n = {}.chunk;"
+    ).format
+    for name, trigger in {
+        "vector_made": f"""AFTER INSERT ON vectors WHEN {is_main("new")} BEGIN
+            INSERT OR IGNORE INTO unsketched
+            SELECT new.n FROM chunks WHERE n = new.chunk AND ordinal = 0;
+        END""",
+        "chunk_moved": f"""AFTER UPDATE OF ordinal ON chunks WHEN new.ordinal <= 0 BEGIN
+            DELETE FROM sketches WHERE vector IN (SELECT n FROM vectors WHERE chunk = new.n);
+            INSERT OR IGNORE INTO unsketched SELECT v.n FROM vectors AS v
+            WHERE v.chunk = new.n AND new.ordinal = 0 AND {is_main("v")};
+        END""",
+        "memory_moved": f"""AFTER UPDATE OF namespace, type ON memories
+        WHEN old.namespace <> new.namespace
+            OR (old.type IN ('message', 'document')) <> (new.type IN ('message', 'document'))
+        BEGIN
+            INSERT OR IGNORE INTO unsketched
+            SELECT v.n FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n
+            WHERE c.memory = new.n AND c.ordinal = 0 AND {is_main("v")};
+        END""",
+        "tell_vector": f"AFTER INSERT ON vectors WHEN {is_main('new')} BEGIN {told('new')} END",
+        "tell_vector_gone": (
+            f"AFTER DELETE ON vectors WHEN {is_main('old')} BEGIN {told('old')} END"
+        ),
+        "link_later": f"""AFTER INSERT ON vectors WHEN {is_main("new")} BEGIN
+            INSERT OR IGNORE INTO unlinked SELECT c.memory FROM meta, chunks AS c
+            WHERE meta.key = 'links' AND c.n = new.chunk;
+        END""",
+    }.items():
+        db.execute(f"DROP TRIGGER IF EXISTS {name}")
+        db.execute(f"CREATE TRIGGER {name} {trigger}")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -493,5 +532,6 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m009_conversations,
     m010_servers,
     m011_access,
+    m012_model_roles,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

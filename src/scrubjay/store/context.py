@@ -211,6 +211,7 @@ class Context:
             self.permissions.user or "",
             self.permissions.check_place,
             self._file_limits,
+            self.embedding.static,
         )
 
     @lazy
@@ -291,7 +292,12 @@ class Context:
             kit = kit.inside(own)._replace(tiers=tiers)
         if profile.uses("embed_query"):
             embedder, why_not = self.embedding.ready()
-            kit = kit._replace(embedder=embedder, why_not={"embedder": why_not})
+            static = self.embedding.static
+            kit = kit._replace(
+                embedder=embedder,
+                static=None if static is None else static.embedder,
+                why_not={"embedder": why_not},
+            )
         if any(map(profile.uses, _USING_MODELS)):
             kit = self.models.add_to(kit)
         return kit

@@ -102,7 +102,7 @@ class Search:
         if known is not None and known[0] is profile and not tiers:
             return known[1]
         kit = self._context.kit(profile, tiers)
-        complete = kit.embedder is not None or "embed_query" not in profile.used
+        complete = not kit.why_not.get("embedder") or "embed_query" not in profile.used
         if complete and not kit.absent and not tiers and self._context.shared_models is None:
             if len(self._kits) >= _MOST_KITS:
                 self._kits.clear()

@@ -22,9 +22,9 @@ _MIN_SCALE = float(np.finfo(np.float32).tiny)
 
 
 class TokenCodes(NamedTuple):
-    """The tokens of one passage: a row of whole numbers each, and the value of one step."""
+    """The tokens of one passage: a row of whole numbers each, and the value of one step; or as they are."""
 
-    codes: NDArray[np.int8]
+    codes: NDArray[np.int8] | Matrix
     scale: float
 
 

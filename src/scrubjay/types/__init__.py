@@ -173,7 +173,8 @@ class Query(NamedTuple):
     `domain` affect scores where a profile has a stage for them; `shift` is how far feedback moves
     the weight of the text. `window` is the time that the query names, if any, and `subject` the
     query without it; `only_time` is True if the query contains nothing else, `whole_window` if it
-    asks for all of that time. `spoken` states which raw messages may be shown."""
+    asks for all of that time. `spoken` states which raw messages may be shown. `static` is the
+    query's static vector, for texts that the embedder has not embedded yet."""
 
     text: str
     scope: Scope = _EVERYTHING
@@ -185,6 +186,7 @@ class Query(NamedTuple):
     language: str = ""
     foreign: bool = False
     vector: Any = None
+    static: Any = None
     tokens: Any = None
     variants: tuple[Variant, ...] = ()
     fetch: float = 1.0

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.files import SqlFiles, SqlFolders, SqlLinkTargets
     from scrubjay.storage.sql.graph import SqlGraph
     from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.write.static_vectors import StaticVectors
 
 
 class WriteContext(NamedTuple):
@@ -34,6 +35,7 @@ class WriteContext(NamedTuple):
     user: str = ""
     check_place: Callable[[str], object] = bool
     file_limits: FileLimits = FileLimits()
+    static: StaticVectors | None = None
 
     @property
     def own_files(self) -> tuple[str, ...]:

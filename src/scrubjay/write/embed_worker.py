@@ -16,12 +16,9 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import StoreError, Unavailable
 from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import Worker
-from scrubjay.text.snippets import embedding_text
+from scrubjay.write.encoding import encode
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
     from scrubjay.storage.sql.vectors import (
@@ -31,8 +28,7 @@ if TYPE_CHECKING:
         SqlVectors,
     )
     from scrubjay.write.auto_links import AutoLinks
-
-    Made = tuple[int, NDArray[np.float32]]  # of a chunk
+    from scrubjay.write.static_vectors import StaticVectors
 
 BATCH = 100
 REST_S = 1.0  # before a rotation is fitted: a command that ends at once should not wait for it
@@ -50,6 +46,8 @@ class EmbedWorker:
         near: SqlNearDuplicates,
         links: AutoLinks,
         embedder: GuardedEmbedder,
+        static: StaticVectors | None = None,
+        is_ready: Callable[[], bool] = lambda: True,
     ) -> None:
         self._queue = queue
         self._vectors = vectors
@@ -57,6 +55,8 @@ class EmbedWorker:
         self._near = near
         self._links = links
         self._embedder = embedder
+        self._static = static
+        self._is_ready = is_ready
         # Between two calls of the model, work can be stopped and progress is seen.
         self._texts_at_once = min(embedder.texts_at_once or BATCH, BATCH)
         self._working = threading.Lock()
@@ -89,6 +89,8 @@ class EmbedWorker:
             )
 
         while not late():
+            if self._static is not None and self._static.embed_queued():
+                continue
             left, failed = self._queue.left(self._embedder.name)
             if progress:
                 progress(max(total - left, 0), total)
@@ -115,8 +117,10 @@ class EmbedWorker:
     def _step(self) -> float | None:
         """Embed or link one batch in the background; None when there is nothing left to do."""
         try:
+            if self._static is not None and self._static.embed_queued():
+                return 0.0
             with self._working:
-                embedded = not self.outage and self._embed_batch(BATCH)
+                embedded = self._is_ready() and not self.outage and self._embed_batch(BATCH)
                 worked = embedded or self._near.link_next(BATCH) > 0 or self._link() > 0
             if not worked and self.fit_is_due() and not self.thread.stopping.wait(REST_S):
                 self._fit(self.thread.stopping.is_set)
@@ -158,27 +162,12 @@ class EmbedWorker:
 
     def _embed(self, wanted: list[QueuedChunk]) -> None:
         """Embed a few chunks, store their vectors and link near duplicates, in one transaction."""
-        vectors, tokens = self._encode(wanted)
+        vectors, tokens = encode(self._embedder, wanted)
         asked = {chunk.chunk: chunk.request for chunk in wanted}
         with self._queue.transaction():
             self._tokens.add(self._embedder.name, tokens)
             self._vectors.add(self._embedder.name, vectors, asked)
             self._near.link_next(len(wanted), newest=True)
-
-    def _encode(self, wanted: list[QueuedChunk]) -> tuple[list[Made], list[Made]]:
-        """Return the vectors of a few chunks, and their token vectors where the model gives any.
-
-        A short message is read twice, alone and with the messages around it, and its vector lies
-        between the two: alone it says too little, and with them "noted" would get the vector of what it
-        answers. Its token vectors are of its own text.
-        """
-        vectors, tokens = self._embedder.encode([_text_of(chunk) for chunk in wanted])
-        if short := [place for place, chunk in enumerate(wanted) if chunk.around]:
-            with_context = [_text_of(wanted[place], around=True) for place in short]
-            vectors[short] = _between(vectors[short], self._embedder.embed(with_context))
-        chunks = [chunk.chunk for chunk in wanted]
-        token_rows = [] if tokens is None else list(zip(chunks, tokens, strict=True))
-        return list(zip(chunks, vectors, strict=True)), token_rows
 
     def _reads_a_plain_word(self) -> bool:
         """True when the model itself works: then it was a text that broke it."""
@@ -199,17 +188,3 @@ class EmbedWorker:
                 self._embed([chunk])
             except Unavailable as failure:
                 self._queue.release(self._embedder.name, [chunk.chunk], str(failure), tried=True)
-
-
-def _text_of(chunk: QueuedChunk, *, around: bool = False) -> str:
-    context = "\n".join(filter(None, (chunk.context, chunk.around if around else "")))
-    return embedding_text(chunk.title, chunk.heading, context, chunk.passage)
-
-
-def _between(some: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the directions half-way between pairs of vectors; of opposite ones, the first."""
-    import numpy as np
-
-    sums = some + others
-    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.where(lengths > 1e-6, sums / np.maximum(lengths, 1e-6), some).astype(np.float32)

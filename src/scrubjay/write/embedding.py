@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrubjay.config import load
 from scrubjay.errors import InvalidInput, NotFound, StoreError
 from scrubjay.models.guard import GuardedEmbedder, is_ready
-from scrubjay.models.registry import load_embedder, why_not_here
+from scrubjay.models.registry import load_embedder, load_static_embedder, why_not_here
 from scrubjay.runtime.closing import close_all
 from scrubjay.runtime.progress import Progress
 from scrubjay.storage.sql.graph import SqlAutoLinks
@@ -17,6 +17,7 @@ from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
 from scrubjay.write.auto_links import AutoLinks
 from scrubjay.write.embed_worker import EmbedWorker
+from scrubjay.write.static_vectors import StaticVectors
 
 if TYPE_CHECKING:
     from scrubjay.models import Embedder
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _SETTLE_MOST = 100
 _SETTLE_S = 5.0
 _BUSY_S = 0.2
+INSTEAD = "searched by static vectors"
 
 
 class Embedding:
@@ -49,10 +51,17 @@ class Embedding:
         self.links = SqlAutoLinks(db)
         self.embedder, self._loader = _resolve(chosen, models)
         self._worker: EmbedWorker | None = None
+        self.static: StaticVectors | None = None
+        # An object given by the caller stands alone: its store has no other vectors.
+        if self.embedder is not None and (chosen is None or isinstance(chosen, str | bool)):
+            static = GuardedEmbedder(load_static_embedder())
+            if static.name != self.embedder.name:
+                self.static = StaticVectors(db, self.queue, static)
         if self.embedder is not None:
             tables = (self.queue, vectors, SqlTokenVectors(db), SqlNearDuplicates(db))
             auto_links = AutoLinks(self.links, vectors, self.embedder.name)
-            self._worker = EmbedWorker(*tables, auto_links, self.embedder)
+            is_ready = self._loader.ready if self._loader is not None else lambda: True
+            self._worker = EmbedWorker(*tables, auto_links, self.embedder, self.static, is_ready)
         self._wants_links = links
         self._active = False
         self._linking = False
@@ -67,6 +76,8 @@ class Embedding:
         if not self._active:
             model = self.embedder
             self.queue.activate(model.name, model.dims, model.token_dims, wait_s)
+            if self.static is not None:
+                self.static.activate(wait_s)
             self._active = True
             self._linking = not (self._searched_by_links or self._wants_links())
         if not self._linking:
@@ -85,13 +96,16 @@ class Embedding:
         self.settle()
 
     def ready(self) -> tuple[GuardedEmbedder | None, str]:
-        """Return the embedder if it can answer now, else the reason; a search never downloads a model."""
+        """Return the embedder if it can answer now, else the reason; a search never downloads a model.
+        With a reason, the embedder is the static one, which answers in its place."""
         if self.embedder is None:
             return None, "there is no embedder: the store was opened with embedder=False"
         self.warm()
         if self._is_ready():
             return self.embedder, ""
-        return None, self._why_not_ready(self.embedder, "searched by word")
+        if self.static is None:
+            return None, self._why_not_ready(self.embedder, "searched by word")
+        return self.static.embedder, self._why_not_ready(self.embedder, INSTEAD)
 
     def why_pending(self) -> str:
         """Return what vectors wait for; empty while they are being made, or without an embedder."""
@@ -99,7 +113,10 @@ class Embedding:
             return ""
         if self._is_ready():
             return self._worker.outage or ""
-        return self._why_not_ready(self.embedder, "found by word until then")
+        until_then = "found by word until then"
+        if self.static is not None:
+            until_then = "found by static vectors until then"
+        return self._why_not_ready(self.embedder, until_then)
 
     def _why_not_ready(self, embedder: GuardedEmbedder, instead: str) -> str:
         from scrubjay.runtime.command_hints import to_fetch
@@ -184,6 +201,8 @@ class Embedding:
         if self._loader is None:
             self._wake()
         else:  # a worker that waited for the model itself would hold up `close`
+            if self.static is not None:
+                self._worker.thread.wake()
             self._loader.when_ready(self._wake)
 
 

@@ -78,7 +78,10 @@ def write_memory(context: WriteContext, memory: Memory, visible: Scope = _EVERYT
     """Write a complete memory, its chunks and its links; return it with its language."""
     records, format = context.records, str(memory.metadata.get("format", "text"))
     memory = memory._replace(language=language_of(memory))
-    records.put(memory, split(memory.text, format, context.chunk_sizes))
+    chunks = split(memory.text, format, context.chunk_sizes)
+    records.put(memory, chunks)
+    if context.static is not None:
+        context.static.note(len(chunks))
     targets = records.get([link.to for link in memory.links], visible) if memory.links else {}
     for link in memory.links:
         if link.to == memory.id:

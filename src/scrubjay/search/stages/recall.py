@@ -147,8 +147,24 @@ def vector(
     """Memories whose best chunk is nearest to the query's vector, by cosine; of all but some types."""
     if run.query.vector is None:  # embed_query has noted the reason
         return RankedList("vector", searched=False)
-    narrowed = _of_types(run, (), not_types)
-    return by_meaning(narrowed, run.query.vector, enough(run, depth, times))
+    narrowed, depth = _of_types(run, (), not_types), enough(run, depth, times)
+    found = by_meaning(narrowed, run.query.vector, depth)
+    return found if run.query.static is None else _with_stand_ins(narrowed, found, depth)
+
+
+def _with_stand_ins(run: Run, found: RankedList, depth: int) -> RankedList:
+    """Add the nearest of the texts that have only a static vector so far, and keep the best `depth`.
+    Cosines of both models are compared as they are (docs/decisions/034-static-vectors.md)."""
+    static, embedder = run.kit.need("static"), run.kit.need("embedder")
+    rows = run.kit.need("vectors").stand_ins(
+        run.query.static, static.name, embedder.name, run.query.scope, depth
+    )
+    best = {row.id: row for row in found.rows}
+    for row in rows:
+        if row.id not in best or best[row.id].score < row.score:
+            best[row.id] = row
+    in_order = sorted(best.values(), key=lambda row: (-row.score, -row.updated_us, row.id))
+    return found._replace(rows=tuple(in_order[:depth]))
 
 
 def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) -> RankedList:
@@ -217,6 +233,9 @@ def look_up(run: Run) -> Run:
     scope = run.query.scope._replace(ids=lacking)
     rows = index.search(run.query.vector, embedder.name, scope, len(lacking)).rows
     found = {row.id: row for row in rows}
+    if run.query.static is not None and run.kit.static is not None and len(found) < len(lacking):
+        by_static = index.search(run.query.static, run.kit.static.name, scope, len(lacking)).rows
+        found = {row.id: row for row in by_static} | found
 
     def with_cosine(candidate: Candidate) -> Candidate:
         if (row := found.get(candidate.id)) is None:

@@ -14,6 +14,7 @@ from scrubjay.text.snippets import embedding_text
 from scrubjay.types import Candidate, Chunk, Found, Memory, Step
 
 if TYPE_CHECKING:
+    from scrubjay.models import Matrix
     from scrubjay.models.guard import GuardedEmbedder, GuardedReranker
     from scrubjay.search.explanation import Explanation
     from scrubjay.text.token_vectors import TokenCodes
@@ -28,50 +29,66 @@ _MADE_AT_ONCE = 8  # passages embedded while a search waits: about a quarter of 
 
 
 @stage
-@limits(depth="1 or more", floor="0 or more and below 1")
-def late_interaction(run: Run, *, depth: int = 64, floor: float = 0.0) -> Run:
+@limits(
+    depth="1 or more",
+    floor="0 or more and below 1",
+    static_floor="0 or more and below 1",
+)
+def late_interaction(
+    run: Run, *, depth: int = 64, floor: float = 0.0, static_floor: float = 0.0
+) -> Run:
     """Compare each token of the query with its nearest token in a candidate's best passage (MaxSim).
     Scores are counted from the floor, the average of unrelated texts, to 1. The token vectors
-    are stored with the vector of the passage. A query in a language that the model does not
-    support is left as it is: its tokens are single letters."""
+    are stored with the vector of the passage; while many are missing, static ones are compared,
+    counted from `static_floor`. A query in a language that the model does not support is left as
+    it is: its tokens are single letters."""
     index = run.kit.need("tokens")
     if not run.pool:
         return run
     if run.query.tokens is None:  # embed_query has noted the reason, or the model has none
         raise Unavailable("the query has no token vectors")
-    embedder = run.kit.need("embedder")
+    embedder, tokens = run.kit.need("embedder"), run.query.tokens
     if run.query.foreign:
         return run.noting(left_out=f"{embedder.name} does not support {run.query.language}")
-    chosen = run.pool[:depth]
-    places = [(candidate.id, candidate.best_chunk or 0) for candidate in chosen]
+    places = [(candidate.id, candidate.best_chunk or 0) for candidate in run.pool[:depth]]
     stored = index.of(embedder.name, places)
-    if any(codes.codes.shape[1] != run.query.tokens.shape[1] for codes in stored.values()):
+    if any(codes.codes.shape[1] != tokens.shape[1] for codes in stored.values()):
         raise Unavailable(
             f"the stored token vectors have another width than those of {embedder.name} on this"
             " machine; another version of it writes to this store"
         )
     missing = [place for place in places if place not in stored]
-    if len(missing) > _MADE_AT_ONCE:
-        raise Unavailable(
-            f"{len(missing)} of {len(places)} passages have no token vectors yet; {pending_vectors()}"
-        )
+    if len(missing) > _MADE_AT_ONCE and not embedder.is_instant:
+        embedder, tokens = _static_query(run, f"{len(missing)} of {len(places)}")
+        stored, missing = {}, places
     if missing:
         stored = {**stored, **_made(run, embedder, missing)}
 
     from scrubjay.text.token_vectors import TokenCodes, max_sim
 
-    none = TokenCodes(run.query.tokens[:0], 1.0)  # for a memory that was just deleted
-    scores = max_sim(run.query.tokens, [stored.get(place, none) for place in places])
-    above = [max(score - floor, 0.0) / (1 - floor) for score in scores]
+    none = TokenCodes(tokens[:0], 1.0)  # for a memory that was just deleted
+    scores = max_sim(tokens, [stored.get(place, none) for place in places])
+    least = static_floor if embedder.is_instant else floor
+    above = [max(score - least, 0.0) / (1 - least) for score in scores]
     run = _with_scores(run, LATE, [min(score, 1.0) for score in above])
-    return run.noting(by="late interaction", model=embedder.name, passages=len(chosen))
+    return run.noting(by="late interaction", model=embedder.name, passages=len(places))
+
+
+def _static_query(run: Run, waiting: str) -> tuple[GuardedEmbedder, Matrix]:
+    """Return the static embedder and its token vectors of the query; raises Unavailable without one."""
+    static = run.kit.static
+    text = valid_unicode(run.query.meaning or run.query.text)[:_MOST_QUERY_CHARS]
+    tokens = None if static is None else static.encode([text], as_query=True)[1]
+    if static is None or not tokens:
+        raise Unavailable(f"{waiting} passages have no token vectors yet; {pending_vectors()}")
+    return static, tokens[0]
 
 
 def _made(
     run: Run, embedder: GuardedEmbedder, places: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int], TokenCodes]:
     """Compute the few token vectors that are not stored yet; a worker stores them later."""
-    from scrubjay.text.token_vectors import pack, unpack
+    from scrubjay.text.token_vectors import TokenCodes, pack, unpack
 
     records = run.kit.need("records")
     memories = records.get([id_ for id_, _ in places], run.query.scope)
@@ -85,6 +102,8 @@ def _made(
     tokens = embedder.encode(texts)[1] if texts else []
     if tokens is None:
         return {}
+    if embedder.is_instant:
+        return {place: TokenCodes(rows, 1.0) for place, rows in zip(here, tokens, strict=True)}
     # Rounded as they will be when stored, so that results do not change then.
     return {
         place: unpack(pack(rows), rows.shape[1]) for place, rows in zip(here, tokens, strict=True)

@@ -16,6 +16,7 @@ from scrubjay.text.query_syntax import ParsedQuery, parse_query
 from scrubjay.types import Term
 
 if TYPE_CHECKING:
+    from scrubjay.models.guard import GuardedEmbedder
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.text.dates import Window
 
@@ -114,12 +115,26 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     if foreign:
         run = run.noting(foreign=f"{run.query.language} is not among {', '.join(known)}")
     cut = f"only the first {most_chars} characters were embedded" if len(text) > most_chars else ""
+    instead = run.kit.why_not.get("embedder", "")
+    run, unread = _with_static(run, embedder, text[:most_chars])
+    return run.warning(instead, cut, unread)
+
+
+def _with_static(run: Run, embedder: GuardedEmbedder, text: str) -> tuple[Run, str]:
+    """Embed the query for texts that wait for the embedder, too; warn of those that have no vector."""
     # With tiers, each tier reports its own.
     index = None if run.kit.tiers else run.kit.vectors
     waiting = index.missing(embedder.name, run.query.scope) if index is not None else 0
+    static = run.kit.static
+    if static is not None and static is not embedder and (waiting or run.kit.tiers):
+        vector = static.embed([text], as_query=True)[0]
+        run = run._replace(query=run.query._replace(static=vector)).noting(static=static.name)
+    if not waiting:
+        return run, ""
     many = "1 passage is" if waiting == 1 else f"{waiting:,} passages are"
-    unread = f"{many} not embedded yet; results may miss some of them" if waiting else ""
-    return run.warning(cut, unread)
+    if run.query.static is not None:
+        return run, f"{many} not embedded by {embedder.name} yet; static vectors find them"
+    return run, f"{many} not embedded yet; results may miss some of them"
 
 
 @stage

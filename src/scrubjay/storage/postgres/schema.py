@@ -37,6 +37,18 @@ def p011_access(execute: Callable[[str], Any]) -> None:
     _create_tables(execute, 11)
 
 
+def p012_model_roles(execute: Callable[[str], Any]) -> None:
+    """Add the role of a model, and the functions that read it; a new database has them already."""
+    execute(
+        "ALTER TABLE models ADD COLUMN IF NOT EXISTS role TEXT COLLATE \"C\" NOT NULL DEFAULT 'main'"
+    )
+    for statement in _INDEXES_AND_TRIGGERS:
+        if re.match(
+            r"CREATE FUNCTION (vector_made|vector_gone|chunk_moved|memory_changed)\b", statement
+        ):
+            execute(statement.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", 1))
+
+
 def _create_tables(execute: Callable[[str], Any], since: int | None) -> None:
     for name, columns in TABLES:
         if _SINCE.get(name) == since:
@@ -52,4 +64,8 @@ def _collated(column: str) -> str:
 
 
 # By the schema version that each leads to; SQLite's have the same numbers.
-MIGRATIONS: dict[int, Callable[[Callable[[str], Any]], None]] = {10: p010_all, 11: p011_access}
+MIGRATIONS: dict[int, Callable[[Callable[[str], Any]], None]] = {
+    10: p010_all,
+    11: p011_access,
+    12: p012_model_roles,
+}

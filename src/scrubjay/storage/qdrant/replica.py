@@ -88,7 +88,7 @@ class QdrantReplica:
     def _models(self) -> list[tuple[str, str, int]]:
         """Return each model, the name of its collection, and its dimensions."""
         with self._db.read() as db:
-            rows = db.execute("SELECT name, dims FROM models").fetchall()
+            rows = db.execute("SELECT name, dims FROM models WHERE role = 'main'").fetchall()
         return [(name, self._server.collection_name(name, dims), dims) for name, dims in rows]
 
     def _collections(self) -> list[str]:

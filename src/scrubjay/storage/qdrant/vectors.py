@@ -15,7 +15,7 @@ from scrubjay.storage.database import Database
 from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
 from scrubjay.storage.replicas.breaker import Breaker
 from scrubjay.storage.replicas.outbox import VECTORS, Outbox
-from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery
+from scrubjay.storage.sql.vectors import MAIN, Best, SqlVectors, VectorQuery
 from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
@@ -60,9 +60,11 @@ class QdrantVectors(SqlVectors):
         vector, model, scope, limit = query[:4]
         if scope.holds and self._are_few(scope):
             return self._of_scope(vector, model, scope)
-        known = self._row("SELECT dims FROM models WHERE name = ?", (model,))
+        known = self._row("SELECT dims, role FROM models WHERE name = ?", (model,))
         if known is None:
             return []
+        if known[1] != MAIN:  # the server has no copy of those
+            return self._db.vectors._nearest(query)
         import_client()
         from qdrant_client.http.models import QueryRequest
 

@@ -313,7 +313,7 @@ class ReplicaSource(SqlTable):
         """Return the number of memories that a complete replica has."""
         with_vectors = (
             " WHERE EXISTS (SELECT 1 FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
-            " WHERE c.memory = m.n)"
+            " JOIN models AS o ON o.n = v.model WHERE c.memory = m.n AND o.role = 'main')"
         )
         which = with_vectors if kind == VECTORS else ""
         return self._number(f"SELECT count(*) FROM memories AS m{which}")
@@ -323,7 +323,7 @@ class ReplicaSource(SqlTable):
         for memory, model, ordinal, stored, dims in self._rows_in(
             "SELECT c.memory, m.name, c.ordinal, v.vector, m.dims FROM chunks AS c"
             " JOIN vectors AS v ON v.chunk = c.n JOIN models AS m ON m.n = v.model"
-            " WHERE c.memory IN ({values}) ORDER BY m.name, c.ordinal",
+            " WHERE m.role = 'main' AND c.memory IN ({values}) ORDER BY m.name, c.ordinal",
             numbers,
         ):
             if (vector := vector_of(self._db.codec, stored, dims)) is not None:

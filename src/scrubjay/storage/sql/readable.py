@@ -80,13 +80,36 @@ def are_sound(matrix: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 def vector_of(codec: Codec, stored: Any, dims: int) -> NDArray[np.float32] | None:
     """Return one stored vector; None where it is damaged."""
-    import numpy as np
-
     try:
-        vector = np.frombuffer(codec.unseal_vector(stored), "<f4")
-        return vector if len(vector) == dims and are_sound(vector[None, :])[0] else None
+        vector = _decoded([codec.unseal_vector(stored)], dims)[0]
+        return vector if are_sound(vector[None, :])[0] else None
     except UNREADABLE:
         return None
+
+
+def _decoded(found: Sequence[bytes], dims: int) -> NDArray[np.float32]:
+    """Return vectors of one form as rows: float32, or whole numbers of one byte, which have the same
+    direction and are scaled to length one. Raises one of UNREADABLE for any other length."""
+    import numpy as np
+
+    if {len(one) for one in found} != {dims}:
+        matrix = np.frombuffer(b"".join(found), "<f4").reshape(len(found), dims)
+        if {len(one) for one in found} - {4 * dims}:
+            raise DamagedValue("a vector has another length than those of its model")
+        return matrix
+    codes = np.frombuffer(b"".join(found), np.int8).reshape(len(found), dims).astype(np.float32)
+    lengths = np.linalg.norm(codes, axis=1, keepdims=True)
+    units: NDArray[np.float32] = codes / np.maximum(lengths, 1e-12)
+    return units
+
+
+def as_codes(vector: NDArray[np.float32]) -> bytes:
+    """Return the direction of a vector as whole numbers of one byte: a quarter of its size."""
+    import numpy as np
+
+    peak = max(float(np.abs(vector).max(initial=0.0)), 1e-12)
+    codes: NDArray[np.int8] = np.rint(vector * (127 / peak)).astype(np.int8)
+    return codes.tobytes()
 
 
 def has_right_length(vector: NDArray[np.float32] | None) -> bool:
@@ -113,10 +136,9 @@ def vectors_of(
     import numpy as np
 
     try:
-        found = [codec.unseal_vector(one) for one in stored]
-        matrix = np.frombuffer(b"".join(found), "<f4").reshape(len(found), dims)
-        if set(map(len, found)) <= {4 * dims} and are_sound(matrix).all():
-            return matrix, list(range(len(found)))
+        matrix = _decoded([codec.unseal_vector(one) for one in stored], dims)
+        if are_sound(matrix).all():
+            return matrix, list(range(len(matrix)))
     except UNREADABLE:
         pass  # one by one
     vectors = [vector_of(codec, one, dims) for one in stored]

@@ -16,7 +16,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
 from scrubjay.storage.database import Database
 from scrubjay.storage.sql.fair_order import FairOrder
-from scrubjay.storage.sql.readable import vectors_of
+from scrubjay.storage.sql.readable import as_codes, vectors_of
 from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, named, where
 from scrubjay.types import RankedList, Row, Scope
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Best = dict[int, tuple[float, int]]
 Place = tuple[str, int]  # memory id and ordinal of a chunk
 
+# Roles of models. Links, near-duplicates and replicas follow the vectors of the main model alone.
+MAIN, STATIC = "main", "static"
 _MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
 _FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
@@ -106,14 +108,15 @@ class SqlVectors(SqlTable, ABC):
 
         `requests` has, by chunk, the number of a request for a new vector, which replaces the old one.
         A vector is dropped if it was requested again meanwhile: the model has read an outdated text.
+        Those of the main model are stored as float32, others as one byte a number.
         """
         seal = self._db.codec.seal_vector
         numbers = requests or {}
         with self._db.write() as db:
-            row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
+            row = db.execute("SELECT n, role FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return
-            model_n = row[0]
+            model_n, whole = row[0], row[1] == MAIN
             queued: dict[int, int] = dict(
                 self._rows_in(
                     "SELECT chunk, asked FROM wanting WHERE model = ? AND chunk IN ({values})",
@@ -130,7 +133,14 @@ class SqlVectors(SqlTable, ABC):
             db.executemany(
                 "INSERT OR IGNORE INTO vectors (model, chunk, vector)"
                 " SELECT ?, n, ? FROM chunks WHERE n = ?",
-                [(model_n, seal(vector.astype("<f4").tobytes()), n) for n, vector in current],
+                [
+                    (
+                        model_n,
+                        seal(vector.astype("<f4").tobytes() if whole else as_codes(vector)),
+                        n,
+                    )
+                    for n, vector in current
+                ],
             )
             db.executemany(
                 "DELETE FROM wanting WHERE model = ? AND chunk = ?",
@@ -155,6 +165,22 @@ class SqlVectors(SqlTable, ABC):
             return self.missing(model, scope)
         joined = "chunks AS c JOIN memories AS m ON m.n = c.memory"
         return self._number(f"SELECT count(*) FROM {joined} WHERE {{scope}}", (scope,))
+
+    def stand_ins(
+        self, vector: NDArray[np.float32], model: str, instead_of: str, scope: Scope, limit: int
+    ) -> list[Row]:
+        """Return the nearest of the memories that have no vector of `instead_of` yet, by another model."""
+        if not self._row("SELECT 1 FROM wanting LIMIT 1"):
+            return []
+        unembedded = self._column(
+            "SELECT DISTINCT m.n FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
+            " JOIN memories AS m ON m.n = c.memory"
+            " LEFT JOIN vectors AS v ON v.chunk = w.chunk AND v.model = w.model"
+            f" WHERE w.model = {_MODEL} AND v.n IS NULL AND {{scope}}",
+            (instead_of, scope),
+        )
+        best = self.nearest_of(unembedded, vector, model, limit)
+        return self._named(best, scope)[:limit]
 
     def is_current(self) -> bool:
         """True when a search uses every stored vector; a replica may be behind."""
@@ -387,7 +413,12 @@ class SqlEmbeddingQueue(SqlTable):
         self._waiting: dict[str, _Waiting] = {}
 
     def activate(
-        self, model: str, dims: int, token_dims: int = 0, wait_s: float | None = None
+        self,
+        model: str,
+        dims: int,
+        token_dims: int = 0,
+        wait_s: float | None = None,
+        role: str = MAIN,
     ) -> None:
         """Register a model; when it is new or gives new token vectors, queue every chunk."""
         row = self._row("SELECT dims, token_dims FROM models WHERE name = ?", (model,))
@@ -402,7 +433,12 @@ class SqlEmbeddingQueue(SqlTable):
         if row is not None and token_dims in (0, row[1]):
             return
         with self._db.write(wait_s) as db:
-            db.execute("INSERT OR IGNORE INTO models (name, dims) VALUES (?, ?)", (model, dims))
+            if role == STATIC:  # vectors of another table are useless
+                db.execute("DELETE FROM models WHERE role = ? AND name <> ?", (STATIC, model))
+            db.execute(
+                "INSERT OR IGNORE INTO models (name, dims, role) VALUES (?, ?, ?)",
+                (model, dims, role),
+            )
             known = db.execute("SELECT token_dims FROM models WHERE name = ?", (model,)).fetchone()
             if row is not None and known[0] == token_dims:  # another process was faster
                 return
@@ -434,6 +470,15 @@ class SqlEmbeddingQueue(SqlTable):
             )
             if readable or not claimed:
                 return readable
+
+    def newest(self, model: str, most: int) -> list[QueuedChunk]:
+        """Return the newest queued chunks without a lease, for a model that reads them in this write."""
+        rows = self._rows(
+            f"SELECT chunk, asked FROM wanting WHERE model = {_MODEL} AND tries < ?"
+            " ORDER BY chunk DESC LIMIT ?",
+            (model, MAX_TRIES, most),
+        )
+        return self._read(dict(rows))
 
     def _lease(self, model: str, most: int, lease_s: float) -> dict[int, int]:
         """Lease the next chunks in a fair order; return the numbers of their requests. Only in a write."""

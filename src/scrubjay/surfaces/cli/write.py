@@ -69,7 +69,8 @@ def _embed(store: Store, args: Namespace) -> tuple[int | None, str]:
 
 
 def _findable(left: int | None) -> str:
-    return "found by keyword and by meaning" if left == 0 else "found by keyword"
+    later = "" if left == 0 else "; better vectors follow"
+    return f"found by keyword and by meaning{later}"
 
 
 def _ingest(args: Namespace, screen: Screen) -> int:

@@ -126,7 +126,7 @@ DEFAULT_TOOLS = (
         " per memory, in full sentences that are clear without this conversation: names instead of"
         " pronouns, dates instead of 'yesterday'. Search first; if it is stored already, use memory_update"
         " instead of storing it twice. Never store passwords or keys. It is durable when this returns, found"
-        " by keyword at once, and by meaning when embedded.",
+        " by keyword and by meaning at once.",
         STORE,
         compact.stored,
         text.stored,

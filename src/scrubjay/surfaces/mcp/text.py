@@ -124,8 +124,8 @@ def _searchable(answer: Json) -> str:
     if "pending" not in answer:
         return "found by keyword; no model is used here"
     if "why_pending" in answer:
-        return f"found by keyword, not yet by meaning: {one_line(answer['why_pending'])}"
-    return "found by keyword, and by meaning in a moment"
+        return f"found by keyword and by static vectors: {one_line(answer['why_pending'])}"
+    return "found by keyword and by meaning; better vectors follow"
 
 
 def forgotten(answer: Json, _: Given) -> str:
