@@ -111,6 +111,12 @@ class GuardedEmbedder:
                 self._announce_width()
         return vectors
 
+    def embed_patiently(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
+        """Return unit vectors in the background, where a server that limits its rate is waited for."""
+        embed = getattr(self.inner, "embed_patiently", self.inner.embed)
+        answer = _call(self.name, lambda: embed(texts, as_query=as_query))
+        return self._unit_vectors(answer, texts)
+
     def encode(
         self, texts: Sequence[str], *, as_query: bool = False
     ) -> tuple[Matrix, list[Matrix] | None]:
@@ -126,9 +132,7 @@ class GuardedEmbedder:
         if both is not None and self.token_dims:
             vectors, tokens = _call(self.name, lambda: _pair(both(texts, as_query=as_query)))
             return self._unit_vectors(vectors, texts), self._tokens_or_none(lambda: tokens, texts)
-        embed = getattr(self.inner, "embed_patiently", self.inner.embed)
-        answer = _call(self.name, lambda: embed(texts, as_query=as_query))
-        vectors = self._unit_vectors(answer, texts)
+        vectors = self.embed_patiently(texts, as_query=as_query)
         if not self.has_tokens:
             return vectors, None
         inner: TokenEmbedder = self.inner  # type: ignore[assignment]  # it has tokens

@@ -27,13 +27,13 @@ def encode(
     answers. Its token vectors are of its own text.
     """
     texts = [_text_of(chunk) for chunk in wanted]
-    if embedder.token_dims:
-        vectors, tokens = embedder.encode(texts)
-    else:
+    if embedder.is_instant:  # no token vectors of it are stored
         vectors, tokens = embedder.embed(texts), None
+    else:
+        vectors, tokens = embedder.encode(texts)
     if short := [place for place, chunk in enumerate(wanted) if chunk.around]:
         with_context = [_text_of(wanted[place], around=True) for place in short]
-        vectors[short] = _between(vectors[short], embedder.embed(with_context))
+        vectors[short] = _between(vectors[short], embedder.embed_patiently(with_context))
     chunks = [chunk.chunk for chunk in wanted]
     token_rows = [] if tokens is None else list(zip(chunks, tokens, strict=True))
     return list(zip(chunks, vectors, strict=True)), token_rows

@@ -8,7 +8,7 @@ import embedding_answers
 import pytest
 import tiny_embedders as tiny
 from embedding_answers import DIMS, data
-from endpoints import WEB_PAGE, EndpointServer
+from endpoints import WEB_PAGE, EndpointServer, refusal
 from fakes import HashingEmbedder
 
 import scrubjay
@@ -244,3 +244,14 @@ class TestOnServers:
             (replica,) = store.servers()
             assert (replica.reason, replica.behind) == ("", 0)
             assert store.search("jays hide acorns", mode="vector")[0].id == "jay"
+
+
+def test_background_work_waits_for_a_server_that_is_busy(server, db):
+    """One call of pending ends with every vector, whatever the server refused in between."""
+    busy = refusal(429, "Rate limit reached", Retry_After="1")
+    server.answers = [busy, embedding_answers.openai]
+    with scrubjay.open(db, embedder=f"{server.url}/v1#m") as store:
+        store.add("jays hide acorns", type="message", session="s")
+        store.add("yes", type="message", session="s")
+        assert store.pending() == 0
+        assert store.status().pending == 0
