@@ -14,6 +14,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or the file that
     file_timeout_s = 30
     file_memory_mb = 1000
     embedder = "intfloat/multilingual-e5-small"
+    multilingual = "use-multilingual-3"      # or none
     device = "auto"
     reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
     generator = "http://localhost:11434/v1#qwen3:1.7b"
@@ -48,6 +49,7 @@ SHORT_TURN_CHARS = 300
 FILE_TIMEOUT_S = 30.0
 FILE_MEMORY_MB = 1000
 DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
+DEFAULT_MULTILINGUAL = "use-multilingual-3"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
 TIMEOUT_S = 10.0
@@ -59,8 +61,8 @@ BUILT_IN_PROFILES = ("default", "gno", "gnosis", "vault", "cognis", "novamem")
 _MAX_SHORT_TURN = 10_000
 _TEXTS = tuple(
     "db vectors graph tenant user default_profile embedder embedder_api_key_env"
-    " embedder_query_prompt embedder_text_prompt embedder_pooling device reranker reranker_dialect"
-    " reranker_api_key_env generator generator_api_key_env timezone".split()
+    " embedder_query_prompt embedder_text_prompt embedder_pooling multilingual device reranker"
+    " reranker_dialect reranker_api_key_env generator generator_api_key_env timezone".split()
 )
 _CHUNK_SIZES = ("chunk_tokens", "chunk_overlap_tokens")
 _NUMBERS = (
@@ -158,6 +160,7 @@ class Settings(NamedTuple):
     profile: str = "default"
     embedder: str = DEFAULT_EMBEDDER
     embedder_access: EmbedderAccess = EmbedderAccess(DEFAULT_EMBEDDER)
+    multilingual: str = DEFAULT_MULTILINGUAL
     device: str = "auto"
     reranker: Access = Access(DEFAULT_RERANKER)
     generator: Access = Access(DEFAULT_GENERATOR)
@@ -247,6 +250,9 @@ def load(
         profile=next(filter(None, profiles)),
         embedder=embedding.spec,
         embedder_access=embedding,
+        multilingual=env.get("SCRUBJAY_MULTILINGUAL")
+        or table.get("multilingual")
+        or DEFAULT_MULTILINGUAL,
         device=_device(table),
         reranker=_access(table, "reranker", DEFAULT_RERANKER),
         generator=_access(table, "generator", DEFAULT_GENERATOR),

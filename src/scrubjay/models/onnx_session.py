@@ -19,9 +19,15 @@ _FATAL = 4  # below that onnxruntime writes to stderr what it also raises
 
 
 def open_session(
-    name: str, graph: bytes | Path, *, threads: int, weights: Path | None = None
+    name: str,
+    graph: bytes | Path,
+    *,
+    threads: int,
+    weights: Path | None = None,
+    operators: str = "",
 ) -> Any:
-    """Open a graph, from bytes or from its file; `weights` is the folder of a graph in bytes.
+    """Open a graph, from bytes or from its file; `weights` is the folder of a graph in bytes, and
+    `operators` a library with operators that onnxruntime does not have.
     Raises Unavailable when onnxruntime is not installed, or refuses the graph or the device."""
     disable_telemetry()
     with required_packages(name):
@@ -33,6 +39,8 @@ def open_session(
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if weights is not None:
         options.add_session_config_entry(_WEIGHTS_FOLDER, str(weights))
+    if operators:
+        options.register_custom_ops_library(operators)
     source = graph if isinstance(graph, bytes) else str(graph)
     return open_on_device(
         name,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.config import Access, EmbedderAccess, embedder_access, offline
 from scrubjay.errors import NotFound, Unavailable
-from scrubjay.models.download.pull import MINILM, ModelCard, folder, is_cached
+from scrubjay.models.download.pull import MINILM, USE_MULTILINGUAL, ModelCard, folder, is_cached
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -46,7 +46,8 @@ class ModelState:
 
 
 def known_models() -> list[ModelState]:
-    return [ModelState(card, is_cached(card), folder(card)) for card in CARDS.values()]
+    cards = (*CARDS.values(), USE_MULTILINGUAL)
+    return [ModelState(card, is_cached(card), folder(card)) for card in cards]
 
 
 def why_not_here(name: str, fetch: str, detail: str = "") -> str:
@@ -68,6 +69,10 @@ def load_embedder(
 
     access = name if isinstance(name, EmbedderAccess) else embedder_access(name)
     spec = access.spec
+    if spec in (USE_MULTILINGUAL.name, f"{USE_MULTILINGUAL.name}/int8"):
+        from scrubjay.models.embed.multilingual import MultilingualEmbedder
+
+        return MultilingualEmbedder(progress=progress)
     if (card := card_of(spec)) is not None:
         from scrubjay.models.embed.local import OnnxEmbedder
 
@@ -112,6 +117,12 @@ def _no_embedder(spec: str, plugins: dict[str, EntryPoint]) -> str:
         " (./name), a URL with the model's name (http://localhost:11434/v1#bge-m3), or"
         " gemini#gemini-embedding-001"
     )
+
+
+@cache
+def multilingual_embedder(name: str) -> Embedder:
+    """Return the embedder for questions and texts in different languages, one for the process."""
+    return load_embedder(name)
 
 
 @cache

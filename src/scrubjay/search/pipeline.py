@@ -53,8 +53,8 @@ class Kit(NamedTuple):
 
     `absent` names the models that the user has chosen but that cannot be used now. `corpus` is True
     when queries are expanded from the stored texts. `static` embeds at once what `embedder` has not
-    embedded yet. `tiers` lists all databases of the search, this
-    one included; it is empty where there is one only.
+    embedded yet. `multilingual` returns the model for other languages, or why it cannot answer. `tiers`
+    lists all databases of the search, this one included; it is empty where there is one only.
     """
 
     records: SqlRecords | None = None
@@ -66,6 +66,7 @@ class Kit(NamedTuple):
     notes: Notes | None = None
     embedder: GuardedEmbedder | None = None
     static: GuardedEmbedder | None = None
+    multilingual: Callable[[], tuple[GuardedEmbedder | None, str]] | None = None
     reranker: GuardedReranker | None = None
     generator: GuardedGenerator | None = None
     corpus: bool | None = None

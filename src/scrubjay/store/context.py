@@ -292,10 +292,11 @@ class Context:
             kit = kit.inside(own)._replace(tiers=tiers)
         if profile.uses("embed_query"):
             embedder, why_not = self.embedding.ready()
-            static = self.embedding.static
+            static, multilingual = self.embedding.static, self.embedding.multilingual
             kit = kit._replace(
                 embedder=embedder,
                 static=None if static is None else static.embedder,
+                multilingual=None if multilingual is None else multilingual.ready,
                 why_not={"embedder": why_not},
             )
         if any(map(profile.uses, _USING_MODELS)):

@@ -167,6 +167,18 @@ class Variant(NamedTuple):
     vector: Any = None
 
 
+# The list of the multilingual model, and the score by it of a text in another language than the query.
+LANGUAGES, ACROSS = "languages", "across"
+
+
+class Across(NamedTuple):
+    """A query for texts of any language: its multilingual vector, the model, and its own language."""
+
+    vector: Any
+    model: str
+    language: str
+
+
 class Query(NamedTuple):
     """A query with its scope and the results of the stages that analyze it.
     `limited` is True if the caller gave the limit; no list is shorter than `least`. `tags` and
@@ -187,6 +199,7 @@ class Query(NamedTuple):
     foreign: bool = False
     vector: Any = None
     static: Any = None
+    across: Across | None = None
     tokens: Any = None
     variants: tuple[Variant, ...] = ()
     fetch: float = 1.0

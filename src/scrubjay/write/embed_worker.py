@@ -48,6 +48,7 @@ class EmbedWorker:
         embedder: GuardedEmbedder,
         static: StaticVectors | None = None,
         is_ready: Callable[[], bool] = lambda: True,
+        on_idle: Callable[[], None] | None = None,
     ) -> None:
         self._queue = queue
         self._vectors = vectors
@@ -57,6 +58,7 @@ class EmbedWorker:
         self._embedder = embedder
         self._static = static
         self._is_ready = is_ready
+        self._on_idle = on_idle
         # Between two calls of the model, work can be stopped and progress is seen.
         self._texts_at_once = min(embedder.texts_at_once or BATCH, BATCH)
         self._working = threading.Lock()
@@ -124,6 +126,8 @@ class EmbedWorker:
                 worked = embedded or self._near.link_next(BATCH) > 0 or self._link() > 0
             if not worked and self.fit_is_due() and not self.thread.stopping.wait(REST_S):
                 self._fit(self.thread.stopping.is_set)
+            if not worked and self._on_idle and not self.thread.stopping.wait(REST_S):
+                self._on_idle()
         except StoreError:
             return None  # the store was closed or its disk is full; the queue stays stored
         return 0.0 if worked else None
@@ -156,6 +160,9 @@ class EmbedWorker:
                     self._give_back(rest, self.outage)
                     return False
                 self._embed_one_by_one(few)
+            except KeyboardInterrupt:
+                self._give_back(rest, None)  # the next process need not wait for the lease
+                raise
             else:
                 self.outage = None
         return bool(wanted)

@@ -15,6 +15,7 @@ from scrubjay.runtime.progress import Progress
 from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
+from scrubjay.write.across_languages import MultilingualVectors, multilingual_vectors
 from scrubjay.write.auto_links import AutoLinks
 from scrubjay.write.embed_worker import EmbedWorker
 from scrubjay.write.static_vectors import StaticVectors
@@ -57,11 +58,17 @@ class Embedding:
             static = GuardedEmbedder(load_static_embedder())
             if static.name != self.embedder.name:
                 self.static = StaticVectors(db, self.queue, static)
+        self.multilingual: MultilingualVectors | None = None
+        if self.static is not None and self.embedder is not None:
+            self.multilingual = multilingual_vectors(db, self.queue, self.embedder, models)
         if self.embedder is not None:
             tables = (self.queue, vectors, SqlTokenVectors(db), SqlNearDuplicates(db))
             auto_links = AutoLinks(self.links, vectors, self.embedder.name)
             is_ready = self._loader.ready if self._loader is not None else lambda: True
-            self._worker = EmbedWorker(*tables, auto_links, self.embedder, self.static, is_ready)
+            on_idle = self.multilingual.go_on if self.multilingual is not None else None
+            self._worker = EmbedWorker(
+                *tables, auto_links, self.embedder, self.static, is_ready, on_idle
+            )
         self._wants_links = links
         self._active = False
         self._linking = False
@@ -78,6 +85,8 @@ class Embedding:
             self.queue.activate(model.name, model.dims, model.token_dims, wait_s)
             if self.static is not None:
                 self.static.activate(wait_s)
+            if self.multilingual is not None:
+                self.multilingual.activate(wait_s)
             self._active = True
             self._linking = not (self._searched_by_links or self._wants_links())
         if not self._linking:
@@ -91,6 +100,8 @@ class Embedding:
             self._searched_by_links, self._linking = True, False
         try:
             self.activate(wait_s=_BUSY_S)
+            if self.static is not None and not self.static.settle() and self._worker is not None:
+                self._worker.thread.wake()
         except StoreError:
             return  # another process is writing; the search uses the vectors that exist
         self.settle()
@@ -161,8 +172,11 @@ class Embedding:
             if left <= _SETTLE_MOST and self._wrote:
                 self._worker.settle(_SETTLE_S)
 
-    def wait(self, timeout_s: float | None, progress: Progress | None) -> int:
-        """Embed and link until nothing is left or the model fails; return how many are left."""
+    def wait(
+        self, timeout_s: float | None, progress: Progress | None, *, further: bool = True
+    ) -> int:
+        """Embed and link until nothing is left or the model fails; return how many are left.
+        With `further`, wait for multilingual vectors, too; they are not counted."""
         if self._worker is None or self.embedder is None:
             return 0
         self.queue.retry(self.embedder.name)  # failed chunks get another chance
@@ -170,7 +184,10 @@ class Embedding:
             started = monotonic()
             self._loader.wait(timeout_s)
             timeout_s = timeout_s and max(timeout_s - (monotonic() - started), 0.0)
-        return self._worker.wait(timeout_s, progress) + self.unlinked()
+        left = self._worker.wait(timeout_s, progress) + self.unlinked()
+        if self.multilingual is not None and further and not self._worker.outage:
+            self.multilingual.wait(timeout_s)
+        return left
 
     def left(self) -> int:
         """Return how many chunks have no vector of the model in use."""
@@ -183,7 +200,9 @@ class Embedding:
     def close(self) -> None:
         """Wait for the last few vectors if anything was written, then stop the thread."""
         if self._worker is not None:
-            close_all([*([self.settle] if self._wrote else []), self._worker.stop])
+            further = [self.multilingual.stop] if self.multilingual is not None else []
+            settle = [self.settle] if self._wrote else []
+            close_all([*settle, self._worker.stop, *further])
 
     def _is_ready(self) -> bool:
         if self._loader is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BATCH = 1000
 _LEASE_S = 15.0
+_SETTLE_MOST = 2000  # about a quarter of a second
 _MORE = 100  # queued chunks that a write embeds beside its own, such as neighbors of a message
 
 
@@ -27,6 +28,7 @@ class StaticVectors:
     def __init__(self, db: Database, queue: SqlEmbeddingQueue, embedder: GuardedEmbedder) -> None:
         self._db = db
         self._queue = queue
+        self._done_at: int | None = None  # the commit after which nothing was queued
         self.embedder = embedder
 
     def activate(self, wait_s: float | None = None) -> None:
@@ -40,6 +42,21 @@ class StaticVectors:
     def embed_newest(self, most: int) -> None:
         """Embed the newest queued chunks, inside a write."""
         self._embed(self._queue.newest(self.embedder.name, most + _MORE))
+
+    def settle(self) -> bool:
+        """Embed what an older version or a store without an embedder left, if it is little, before a
+        search; False when there is much, which is left to the background."""
+        with self._db.watched() as (_, commit):
+            pass
+        if commit is not None and commit == self._done_at:
+            return True  # nothing was written since
+        left, failed = self._queue.left(self.embedder.name)
+        if left - failed > _SETTLE_MOST:
+            return False
+        while left > failed and self.embed_queued():
+            left, failed = self._queue.left(self.embedder.name)
+        self._done_at = commit
+        return True
 
     def embed_queued(self) -> bool:
         """Embed a batch of what is queued; False when there was nothing."""

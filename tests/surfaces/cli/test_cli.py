@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import scrubjay
-from scrubjay.runtime.command_hints import to_fetch
+from scrubjay.runtime.command_hints import to_embed, to_fetch
 from scrubjay.surfaces import cli
 from scrubjay.surfaces.cli.parser import COMMANDS, help_of
 
@@ -90,11 +90,11 @@ def test_words_beside_a_path_are_words(shell, tmp_path, monkeypatch):
 
 
 def test_no_embed_leaves_the_vectors_and_names_the_command_that_makes_them(shell):
-    """The text is found by word at once."""
+    """The text is found at once."""
     done = shell("add", "The kettle whistles", "--no-embed")
     assert done.code == OK
-    assert done.out.endswith("found by keyword\n")
-    assert "scrubjay models pull" in done.err
+    assert done.out.endswith("found by keyword and by meaning; better vectors follow\n")
+    assert "scrubjay embed" in done.err
     assert shell("status", "--json").json["pending"] == 1
     assert shell("search", "kettle").code == OK
 
@@ -105,11 +105,11 @@ def test_without_a_model_and_network_the_text_is_stored_and_the_line_says_what_t
     assert done.code == OK
     assert "vectors are pending" in done.err
     assert "SCRUBJAY_OFFLINE" in done.err
-    assert f"to make them now: {to_fetch()}" in done.err
+    assert f"to make them now: {to_embed(model_is_here=False)}" in done.err
     assert bare_shell("search", "kettle").code == OK
     status = bare_shell("status")
     assert "SCRUBJAY_OFFLINE forbids fetching it" in status.out
-    assert f"to make them now: {to_fetch()}" in status.out
+    assert f"to make them now: {to_embed(model_is_here=False)}" in status.out
     why = bare_shell("status", "--json").json["why_pending"]
     assert why.endswith(f"fetch it with: {to_fetch()}")
     assert bare_shell("add", "A lid", "--json").json["why_pending"] == why
@@ -490,7 +490,7 @@ def test_status_shows_how_good_short_vectors_are(stocked, monkeypatch):
 def test_models_lists_what_can_be_fetched(bare_shell):
     """The configured one has a star, and the command that fetches it beside it."""
     out = bare_shell("models").out
-    assert out.startswith("*  all-MiniLM-L6-v2  not here")
+    assert out.split()[:4] == ["*", "all-MiniLM-L6-v2", "not", "here"]
     assert "scrubjay models pull all-MiniLM-L6-v2" in out
     one = bare_shell("models", "--json").json["models"][0]
     assert (one["configured"], one["cached"], one["dims"]) == (True, False, 384)
@@ -529,7 +529,7 @@ def test_version_and_help_leave_with_success(shell):
 
 def test_every_command_has_help_and_a_function():
     """The list of commands, their options and their functions agree."""
-    assert len(COMMANDS) == 47
+    assert len(COMMANDS) == 48
     for name in COMMANDS:
         assert "--db" in help_of(name)
         assert callable(cli.command(name))

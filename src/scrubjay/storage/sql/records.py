@@ -193,6 +193,10 @@ class SqlRecords(SqlTable):
         )
         return tuple(languages)
 
+    def languages_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the language of each of these memories."""
+        return dict(self._rows_in("SELECT id, language FROM memories WHERE id IN ({values})", ids))
+
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
         return {

@@ -31,7 +31,7 @@ Best = dict[int, tuple[float, int]]
 Place = tuple[str, int]  # memory id and ordinal of a chunk
 
 # Roles of models. Links, near-duplicates and replicas follow the vectors of the main model alone.
-MAIN, STATIC = "main", "static"
+MAIN, STATIC, MULTILINGUAL = "main", "static", "multilingual"
 _MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
 _FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
@@ -433,8 +433,8 @@ class SqlEmbeddingQueue(SqlTable):
         if row is not None and token_dims in (0, row[1]):
             return
         with self._db.write(wait_s) as db:
-            if role == STATIC:  # vectors of another table are useless
-                db.execute("DELETE FROM models WHERE role = ? AND name <> ?", (STATIC, model))
+            if role != MAIN:  # vectors of the one before are of no more use
+                db.execute("DELETE FROM models WHERE role = ? AND name <> ?", (role, model))
             db.execute(
                 "INSERT OR IGNORE INTO models (name, dims, role) VALUES (?, ?, ?)",
                 (model, dims, role),
