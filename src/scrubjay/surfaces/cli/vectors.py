@@ -89,6 +89,11 @@ def fetch_reranker(settings: Settings) -> None:
         warn([str(error)])
 
 
+def embedding_progress() -> ProgressBar:
+    """Return the progress of embedding: with rate and time left, and with lines off a terminal."""
+    return ProgressBar("embedding", unit="passages")
+
+
 def embed_pending(store: Store, settings: Settings) -> int:
     """Embed the queue, link, update replicas; return how many chunks are left; print why."""
     if not store.pending(wait=False):
@@ -96,7 +101,7 @@ def embed_pending(store: Store, settings: Settings) -> int:
     try:
         why = fetch_model(settings)
         if why is None:
-            with ProgressBar("embedding") as bar:
+            with embedding_progress() as bar:
                 if not store.pending(wait=True, progress=bar):
                     return 0
     except KeyboardInterrupt:  # the caller prints its text
