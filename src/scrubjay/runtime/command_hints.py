@@ -18,18 +18,23 @@ def to_type(words: str, db: str | None = None) -> str:
 
 def to_fetch(db: str | None = None, model: str = "") -> str:
     """Return the command that downloads a model; it overrides SCRUBJAY_OFFLINE for itself."""
-    from scrubjay.config import offline
-
-    command = to_type(f"models pull {model}".rstrip(), db)
-    if not offline():
-        return command
-    override = "set SCRUBJAY_OFFLINE=0& " if os.name == "nt" else "SCRUBJAY_OFFLINE=0 "
-    return override + command
+    return _online(to_type(f"models pull {model}".rstrip(), db))
 
 
 def to_embed(db: str | None = None, *, model_is_here: bool = True) -> str:
     """Return the command that makes the pending vectors; it downloads a model that is missing."""
-    return to_type("models pull", db) if model_is_here else to_fetch(db)
+    command = to_type("embed", db)
+    return command if model_is_here else _online(command)
+
+
+def _online(command: str) -> str:
+    """Return a command with the network allowed for it, if SCRUBJAY_OFFLINE forbids it."""
+    from scrubjay.config import offline
+
+    if not offline():
+        return command
+    override = "set SCRUBJAY_OFFLINE=0& " if os.name == "nt" else "SCRUBJAY_OFFLINE=0 "
+    return override + command
 
 
 def pending_vectors(db: str | None = None, *, model_is_here: bool = True) -> str:

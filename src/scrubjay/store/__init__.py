@@ -743,6 +743,10 @@ class Store:
         """
         return self._insight.pending(wait, timeout_s, progress)
 
+    def embed(self, *, progress: Progress | None = None) -> reports.Embedded:
+        """Embed everything that is pending, as `pending` does, and return what was done."""
+        return self._insight.embed(progress)
+
     def unembedded(self) -> int | None:
         """Return how many chunks have no vector yet; None without an embedder."""
         embedding = self._context.embedding

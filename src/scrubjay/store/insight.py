@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 
 from scrubjay.errors import InvalidInput, Unavailable
-from scrubjay.storage.sql.overview import Gauges, gauges
+from scrubjay.runtime.progress import Progress, silent
+from scrubjay.storage.sql.overview import Gauges, SqlCounts, gauges
 from scrubjay.store.context import Context
 from scrubjay.types import Filters
 from scrubjay.types.map import Map
-from scrubjay.types.reports import Status
+from scrubjay.types.reports import Embedded, Status
 
 _MOST_POINTS = 100_000
+_NO_ANSWER = "the model does not answer"
 
 
 class Insight:
@@ -98,3 +101,41 @@ class Insight:
             unsent = replicas.worker.wait(timeout_s)
         # Counted now: what waited for a replica may have been linked in the background meanwhile.
         return embedding.left() + embedding.unlinked() + unsent
+
+    def embed(self, progress: Progress | None) -> Embedded:
+        """Embed everything that is pending, and report what was done."""
+        embedding, began = self._context.embedding, monotonic()
+        if embedding.embedder is None:
+            raise Unavailable(f"nothing can be embedded: {embedding.ready()[1]}")
+        model, unlinked = embedding.embedder.name, embedding.unlinked()
+        counts = SqlCounts(self._context.db)
+        tally = _Tally(lambda: counts.queued_memories(model), progress or silent)
+        self.pending(True, None, tally)
+        left, failed = embedding.queue.left(model)
+        return Embedded(
+            passages=max(tally.passages - left, 0),
+            memories=max(tally.memories - counts.queued_memories(model), 0),
+            linked=max(unlinked - embedding.unlinked(), 0),
+            model=model,
+            seconds=round(monotonic() - began, 3),
+            pending=left - failed,
+            failed=failed,
+            failures=tuple(embedding.queue.failures(model)),
+            why_pending=(embedding.why_pending() or _NO_ANSWER) if left > failed else "",
+        )
+
+
+class _Tally:
+    """A progress that counts what is queued at its first call, with what is tried again."""
+
+    def __init__(self, count_memories: Callable[[], int], progress: Progress) -> None:
+        self._count_memories = count_memories
+        self._progress = progress
+        self._begun = False
+        self.passages = self.memories = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        if not self._begun:
+            self._begun = True
+            self.passages, self.memories = total - done, self._count_memories()
+        self._progress(done, total)

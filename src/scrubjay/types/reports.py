@@ -101,6 +101,22 @@ class Status(NamedTuple):
     failed_files: int = 0
 
 
+class Embedded(NamedTuple):
+    """What was embedded while a call waited for all of it, by it or by other processes, and what is left.
+    `memories` have all their vectors now; `linked` ones had them before, and have links now. `failed`
+    passages break the model, with their reasons in `failures`; `why_pending` is why the others wait."""
+
+    passages: int
+    memories: int
+    linked: int
+    model: str | None
+    seconds: float
+    pending: int
+    failed: int
+    failures: tuple[str, ...] = ()
+    why_pending: str = ""
+
+
 class Reindexed(NamedTuple):
     """What was rebuilt, the number of changes left for replicas, and their states.
     `note` states what a replica still stores that was deleted."""

@@ -16,7 +16,7 @@ from scrubjay.models.download import pull
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor import installation as doctor
 from scrubjay.ops.doctor.run import examine
-from scrubjay.runtime.command_hints import to_fetch
+from scrubjay.runtime.command_hints import to_embed
 
 
 def finding(component: str, db: str | Path | None = None) -> Finding:
@@ -82,7 +82,7 @@ class TestTiers:
         assert str(tiers["team"]) in well[1]
         assert vectors[0] == "degraded"
         assert vectors[1] == "vectors: 300 are pending: found by keyword only"
-        assert vectors[2] == to_fetch(str(tiers["team"]))
+        assert vectors[2] == to_embed(str(tiers["team"]), model_is_here=False)
         assert "SCRUBJAY_OFFLINE=0" in vectors[2]
         assert self.about("project") == []
         assert str(tiers["project"]) in finding("store").detail
@@ -206,7 +206,7 @@ def test_pending_vectors_are_counted(store):
     with scrubjay.open(store) as opened:
         opened.pending(wait=False)
     one = finding("vectors", store)
-    assert (one.state, one.fix) == ("degraded", to_fetch(str(store)))
+    assert (one.state, one.fix) == ("degraded", to_embed(str(store), model_is_here=False))
     assert one.detail.startswith("1 ")
 
 

@@ -113,4 +113,4 @@ def test_what_waits_for_its_links_is_in_the_status(stocked, monkeypatch):
 
     status = stocked("status")
 
-    assert "3 memories not linked yet; to link them: scrubjay models pull" in status.out
+    assert "3 memories not linked yet; to link them: scrubjay embed" in status.out

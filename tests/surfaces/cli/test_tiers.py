@@ -340,13 +340,15 @@ def test_a_command_of_one_file_says_so_where_a_tier_is_named(bare_shell, files):
 def test_what_makes_vectors_names_the_store_in_use(shell, files, tmp_path):
     """`--no-embed`, `status`; and the command it names makes them, and says how many."""
     added = shell("add", "x", "--no-embed", "--db", files["team"])
-    pull = f"scrubjay models pull --db {files['team']}"
-    assert f"to make them now: {pull}" in added.err
-    assert f"to make them now: {pull}" in shell("status", "--db", files["team"]).out
+    embed = f"scrubjay embed --db {files['team']}"
+    assert f"to make them now: {embed}" in added.err
+    assert f"to make them now: {embed}" in shell("status", "--db", files["team"]).out
 
+    assert "embedded 3 passages" in shell("embed", "--db", files["team"]).out
+    shell("add", "y", "--no-embed", "--db", files["team"])
     done = shell("models", "pull", "--db", files["team"])
 
-    assert f"made 3 vectors in {files['team']}" in " ".join(done.out.split())
+    assert f"made 1 vector in {files['team']}" in " ".join(done.out.split())
     again = shell("models", "pull", "--db", files["team"], "--json").json
     assert (again["made"], again["pending"]) == (0, 0)
 

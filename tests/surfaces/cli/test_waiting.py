@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay.runtime.command_hints import pending_vectors, to_fetch
+from scrubjay.runtime.command_hints import pending_vectors, to_embed
 from scrubjay.store import Store
 from scrubjay.surfaces.render.facts import lacks
 from scrubjay.types import Results
@@ -22,7 +22,7 @@ def linked(shell, monkeypatch):
 
 
 def test_a_server_that_is_down_is_what_is_said_to_wait(linked):
-    """The vector is made; neither the model nor `models pull` has anything to do with it."""
+    """The vector is made; neither the model nor `embed` has anything to do with it."""
     added = linked("--vectors", NOWHERE, "add", "The kettle is on the hob", "--id", "hob")
 
     assert added.code == 0
@@ -31,7 +31,7 @@ def test_a_server_that_is_down_is_what_is_said_to_wait(linked):
     assert "cannot be reached" in added.err
     assert "the next command sends them once it answers" in added.err
     assert "when the vector replica" in added.err
-    assert "models pull" not in added.err
+    assert "scrubjay embed" not in added.err
     assert "pending" not in added.err
     assert "hush" not in added.err
     embedded = linked("--vectors", NOWHERE, "add", "Hobs are hot", "--json").json
@@ -47,7 +47,7 @@ def test_the_status_names_what_links_wait_for(linked):
         if line.startswith("unlinked")
     )
     assert "links follow when the vector replica" in waits
-    assert "models pull" not in waits
+    assert "scrubjay embed" not in waits
 
 
 def test_after_ctrl_c_every_command_says_the_same_of_pending_vectors(shell, monkeypatch, tmp_path):
@@ -55,7 +55,7 @@ def test_after_ctrl_c_every_command_says_the_same_of_pending_vectors(shell, monk
     db = str(tmp_path / "n.db")
     how = pending_vectors(db)
     assert "`add` or `ingest`" in how
-    assert how.endswith(f"scrubjay models pull --db {db}")
+    assert how.endswith(f"scrubjay embed --db {db}")
     shell("add", "The kettle whistles", "--db", db)
     with monkeypatch.context() as pressed:
         pressed.setattr(Store, "pending", press_ctrl_c)
@@ -73,6 +73,8 @@ def test_after_ctrl_c_every_command_says_the_same_of_pending_vectors(shell, monk
     # And both ways make them.
     assert shell("add", "The tea is green", "--db", db, "--json").json["pending"] == 0
     shell("add", "The cup is blue", "--no-embed", "--db", db)
+    assert shell("embed", "--db", db, "--json").json["passages"] == 1
+    shell("add", "The cup is red", "--no-embed", "--db", db)
     assert shell("models", "pull", "--db", db, "--json").json["made"] == 1
 
 
@@ -95,7 +97,10 @@ def test_a_note_of_a_search_names_the_store_that_was_searched():
 
 def test_without_a_model_and_a_network_nothing_makes_vectors_by_itself(monkeypatch):
     """The command allows the download for itself."""
-    assert pending_vectors(model_is_here=False) == f"to make them now: {to_fetch()}"
+    assert (
+        pending_vectors(model_is_here=False)
+        == f"to make them now: {to_embed(model_is_here=False)}"
+    )
     monkeypatch.delenv("SCRUBJAY_OFFLINE")
     assert pending_vectors(model_is_here=False) == pending_vectors()
 
@@ -107,13 +112,16 @@ def test_a_password_is_not_in_what_is_to_be_typed(bare_shell, postgres_url):
     added = bare_shell("--db", secret, "add", "The kettle whistles")
 
     assert added.code == 0
-    assert f"to make them now: {to_fetch(postgres_url)}" in added.err
+    assert f"to make them now: {to_embed(postgres_url, model_is_here=False)}" in added.err
     assert "hush" not in added.err
 
 
 def test_vectors_of_a_store_in_postgres_are_made_later(shell, postgres_url):
-    """`models pull` makes them, as in a file."""
+    """`embed` and `models pull` make them, as in a file."""
     shell("--db", postgres_url, "add", "The kettle whistles", "--no-embed")
+    done = shell("--db", postgres_url, "embed", "--json").json
+    assert (done["passages"], done["memories"], done["pending"]) == (1, 1, 0)
+    shell("--db", postgres_url, "add", "The hob is hot", "--no-embed")
     pulled = shell("--db", postgres_url, "models", "pull", "--json").json
     assert (pulled["made"], pulled["pending"]) == (1, 0)
 

@@ -124,6 +124,8 @@ OUTPUTS = [
     ("eval", ["eval", "{docs}/questions.jsonl", "--profile", "default", "--profile", "gno"]),
     ("error", ["eval", "{docs}/nowhere"]),
     ("models", ["models"]),
+    ("embedded", ["embed"]),
+    ("error", ["embed", "--db", "{docs}/nowhere.db"]),
     ("tokens", ["token", "create", "ci", "--scope", "write", "--user", "ann", "--expires", "90d"]),
     ("tokens", ["token", "create", "ci", "--tenant", "acme"]),
     ("tokens", ["key", "create", "ci"]),

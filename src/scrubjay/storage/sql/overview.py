@@ -52,6 +52,14 @@ class SqlCounts(SqlTable):
         )
         return {name: count for name, count in rows if type(name) is str}
 
+    def queued_memories(self, model: str) -> int:
+        """Return how many memories of the database have a chunk that is queued."""
+        return self._number(
+            "SELECT count(DISTINCT c.memory) FROM wanting AS w JOIN chunks AS c ON c.n = w.chunk"
+            " WHERE w.model = (SELECT n FROM models WHERE name = ?)",
+            (model,),
+        )
+
     def queued(self, model: str, max_tries: int, scope: Scope) -> tuple[int, int]:
         """Return how many chunks of the scope are queued, and how many of them have failed for good."""
         queued, failed = self._row(

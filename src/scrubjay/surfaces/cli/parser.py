@@ -30,7 +30,7 @@ _INDEX = (
     ("Organise", "feedback", "feedback weights"),
     ("Share", "share", "share unshare publish unpublish key token"),
     ("Operate", "operate", "status doctor verify hits profiles tiers reindex backup restore"),
-    ("Operate", "operate", "promote demote models eval demo serve signin mcp"),
+    ("Operate", "operate", "promote demote models embed eval demo serve signin mcp"),
 )
 COMMANDS = {name: module for _, module, names in _INDEX for name in names.split()}
 _PURPOSE = (

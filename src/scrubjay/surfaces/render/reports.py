@@ -244,7 +244,7 @@ def _unlinked(state: types.Status, db: str | None) -> str:
         return f"{text}; links follow the vectors"
     if any(server.tier == "vectors" and server.behind for server in state.servers):
         return f"{text}; links follow when the vector replica has all changes"
-    return f"{text}; to link them: {to_type('models pull', db)}"
+    return f"{text}; to link them: {to_type('embed', db)}"
 
 
 def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -> str:

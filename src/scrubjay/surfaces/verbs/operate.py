@@ -216,13 +216,24 @@ COMMANDS = (
             Param(
                 "action",
                 choice("list", "pull", "calibrate"),
-                "what to do; pull downloads a model that is not here, and makes pending vectors",
+                "what to do; pull downloads a model that is not here, and then embeds what is pending,"
+                " as scrubjay embed does",
                 default="list",
                 usage="[action]",
             ),
             Param("name", NAME, "the model (default: the configured one)", usage="[name]"),
         ),
         run="operate:models",
+    ),
+    Command(
+        "embed",
+        "embed everything that is pending, and show rate and time left",
+        run="embed:embed",
+        description="Embed every passage that has no vector of the configured embedder yet, also those that"
+        " failed before. The model is downloaded if it is not here. On a terminal a bar shows rate and time"
+        " left; elsewhere lines are written to standard error. Other processes may use the store, or embed"
+        " too. Ctrl-C loses nothing: the next run resumes. The exit code is 1 if something could not be"
+        " embedded.",
     ),
     Command(
         "eval",

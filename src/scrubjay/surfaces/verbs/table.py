@@ -41,6 +41,7 @@ LEFT_OUT = {
     "disconnect": "the operator of the server decides which files are open",
     "close": "the operator of the server closes it",
     "calibrate": "it measures the machine while others are searching on it",
+    "embed": "`pending` does the same, with a limit of time",
     "get_all": "`get` and `get_many` do the same",
     "holds": "`get` does the same",
     "resolve": "it completes ids that a person types; programs send whole ids",
