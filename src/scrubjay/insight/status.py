@@ -55,6 +55,7 @@ def status(
         size_bytes=db.size_bytes,
         unlinked=embedding.unlinked(scope),
         why_pending=embedding.why_pending() if left > failed else "",
+        languages=embedding.languages(),
     )
 
 

@@ -736,12 +736,14 @@ class Store:
         *,
         timeout_s: float | None = None,
         progress: Progress | None = None,
+        further: bool = True,
     ) -> int:
         """Wait until all vectors and links are made and the replicas have them; return how many are left.
 
-        Without `wait`, only count.
+        Without `wait`, only count. Without `further`, do not wait for multilingual vectors, which are
+        not counted.
         """
-        return self._insight.pending(wait, timeout_s, progress)
+        return self._insight.pending(wait, timeout_s, progress, further)
 
     def embed(self, *, progress: Progress | None = None) -> reports.Embedded:
         """Embed everything that is pending, as `pending` does, and return what was done."""

@@ -83,7 +83,11 @@ class Insight:
         )
 
     def pending(
-        self, wait: bool, timeout_s: float | None, progress: Callable[[int, int], None] | None
+        self,
+        wait: bool,
+        timeout_s: float | None,
+        progress: Callable[[int, int], None] | None,
+        further: bool = True,
     ) -> int:
         """Return how many vectors, links and replica changes are left, after waiting for them or now."""
         embedding, replicas = self._context.embedding, self._context.tables.replicas
@@ -91,7 +95,7 @@ class Insight:
         if not wait:
             unsent = 0 if replicas is None else replicas.worker.pending()
             return embedding.left() + embedding.unlinked() + unsent
-        left = embedding.wait(timeout_s, progress)
+        left = embedding.wait(timeout_s, progress, further=further)
         if replicas is None:
             return left
         unsent = replicas.worker.wait(timeout_s)

@@ -69,7 +69,8 @@ class Status(NamedTuple):
     `unlinked` memories wait for their automatic links; `searches` and `hits` are the totals of
     `hits()`. `why_pending` is the reason why vectors are missing, "" if none are or they are being
     made. `reranker` and `generator` are the configured ones, available or not; None for an invalid
-    setting. `failed_files` could not be read by `ingest`."""
+    setting. `failed_files` could not be read by `ingest`. `languages` are those that the models cover;
+    none if a model does not state its own."""
 
     path: str
     schema: int
@@ -99,6 +100,7 @@ class Status(NamedTuple):
     reranker: str | None = None
     generator: str | None = None
     failed_files: int = 0
+    languages: tuple[str, ...] = ()
 
 
 class Embedded(NamedTuple):

@@ -189,6 +189,13 @@ class Embedding:
             self.multilingual.wait(timeout_s)
         return left
 
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages that the models cover; none if the main model does not state its own."""
+        if self.embedder is None or not self.embedder.languages:
+            return ()
+        further = self.multilingual.embedder.languages if self.multilingual is not None else ()
+        return tuple(sorted({*self.embedder.languages, *further}))
+
     def left(self) -> int:
         """Return how many chunks have no vector of the model in use."""
         return 0 if self.embedder is None else self.queue.left(self.embedder.name)[0]

@@ -11,7 +11,7 @@ from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.download.http_file import sha256_of
 from scrubjay.models.download.pull import ModelCard, folder, is_cached
 from scrubjay.models.guard import GuardedEmbedder, is_ready
-from scrubjay.models.registry import DEFAULT, card_of, is_remote, load_embedder
+from scrubjay.models.registry import DEFAULT, NONE, card_of, is_remote, load_embedder
 from scrubjay.ops.doctor import Finding
 from scrubjay.runtime.command_hints import to_fetch, to_type
 
@@ -38,6 +38,8 @@ def check_embedder(settings: Settings, embedder: GuardedEmbedder | None) -> Iter
         yield Finding("network", "ok", "allowed, for models only")
     if found.state == "ok":
         yield _embed(embedder)
+    if embedder.languages:
+        yield _languages(embedder, settings)
 
 
 def configured(settings: Settings) -> GuardedEmbedder:
@@ -95,6 +97,22 @@ def _embed(embedder: GuardedEmbedder) -> Finding:
         estimated = " (estimated)" if getattr(embedder.inner, "is_estimated", False) else ""
         detail += f", {embedder.tokens_sent - sent} tokens{estimated}"
     return Finding("embedding", "ok", detail + _device(embedder))
+
+
+def _languages(embedder: GuardedEmbedder, settings: Settings) -> Finding:
+    """Say which languages are searched by meaning; a missing multilingual model is no failure."""
+    own, name = ", ".join(embedder.languages), settings.multilingual
+    if name == NONE:
+        return Finding("languages", "ok", f"by meaning: {own}; the setting multilingual is none")
+    try:
+        further = GuardedEmbedder(load_embedder(name))
+    except (InvalidInput, NotFound, Unavailable) as error:
+        return Finding("languages", "failed", f"multilingual: {error}", "")
+    if is_ready(further.inner):
+        covered = ", ".join(sorted({*embedder.languages, *further.languages}))
+        return Finding("languages", "ok", f"by meaning: {covered}, by {further.name}")
+    more = f"{further.name} is not on this machine; to get it: {to_fetch(settings.db_given)}"
+    return Finding("languages", "ok", f"by meaning: {own}; {more}")
 
 
 def _device(embedder: GuardedEmbedder) -> str:

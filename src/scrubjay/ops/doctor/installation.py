@@ -35,6 +35,7 @@ from scrubjay.ops.doctor import Finding, State
 from scrubjay.ops.doctor.embedder import check_embedder
 from scrubjay.runtime.command_hints import to_fetch
 from scrubjay.storage.codec import readable
+from scrubjay.storage.sqlite.location import is_small
 
 _OLDEST_PYTHON = (3, 11)
 _OLDEST_SQLITE = (3, 37, 0)
@@ -212,7 +213,7 @@ def _endpoint(role: str, access: Access, name: str) -> Finding:
 
 def _outages(db: str) -> Iterator[Finding]:
     """Report the models that searches do not call for now, because they failed."""
-    if not Path(db).is_file():
+    if not Path(db).is_file() or is_small(db):  # SQLite deletes the log of an empty file
         return
     try:
         with closing(sqlite3.connect(f"{Path(db).absolute().as_uri()}?mode=ro", uri=True)) as file:

@@ -132,7 +132,7 @@ class SqliteRotations(SqlTable):
         return None if row is None else RotationInfo(*row)
 
     def models(self) -> dict[str, int]:
-        rows = self._rows("SELECT name, dims FROM models ORDER BY n")
+        rows = self._rows("SELECT name, dims FROM models WHERE role = 'main' ORDER BY n")
         return {name: dims for name, dims in rows if type(name) is str and type(dims) is int}
 
     def why_not(self, model: str, prefixes: Sequence[int]) -> str:
@@ -155,7 +155,7 @@ class SqliteRotations(SqlTable):
         """True when there are enough vectors; counted only if `added`, ever, shows that there can be."""
         if added < self._check_at.get(model, 0):
             return False
-        row = self._row("SELECT dims FROM models WHERE name = ?", (model,))
+        row = self._row("SELECT dims FROM models WHERE name = ? AND role = 'main'", (model,))
         if row is None or not short_dims_of(row[0], prefixes)[0]:
             return False
         count, needed = self._count_and_needed(model)

@@ -13,7 +13,13 @@ from scrubjay.runtime.command_hints import to_type
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.surfaces.cli import common
 from scrubjay.surfaces.cli.common import FAILED, settings_of
-from scrubjay.surfaces.cli.vectors import card_of, embed_pending, fetch_model, fetch_reranker
+from scrubjay.surfaces.cli.vectors import (
+    card_of,
+    embed_pending,
+    fetch_model,
+    fetch_multilingual,
+    fetch_reranker,
+)
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render.facts import plural, size
 from scrubjay.surfaces.render.layout import indent, table
@@ -128,13 +134,17 @@ def models(args: Namespace, screen: Screen) -> int:
 
 def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
     """Download a model; return how many vectors were made with it, and how many are left."""
-    from scrubjay.models.download.pull import pull
+    from scrubjay.models.download.pull import USE_MULTILINGUAL, pull
 
     configured = card_of(settings)
     wanted = card_named(args.name) if args.name else configured
+    if args.name == USE_MULTILINGUAL.name:
+        pull(USE_MULTILINGUAL)
+        return 0, 0
     if args.name and wanted is None and args.name != settings.embedder:
+        names = ", ".join((*CARDS, USE_MULTILINGUAL.name))
         raise InvalidInput(
-            f"there is no model {args.name!r}; the models are: {', '.join(CARDS)}, and those of the"
+            f"there is no model {args.name!r}; the models are: {names}, and those of the"
             " model hub (owner/name)"
         )
     if wanted is not None:
@@ -147,6 +157,8 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
             f"{settings.embedder} is not downloaded by scrubjay; name a model that is"
         )
     fetch_reranker(settings)
+    if not args.name:
+        fetch_multilingual(settings)
     if wanted != configured or not _is_there(settings):
         return 0, 0
     with common.open_store(args.db) as store:

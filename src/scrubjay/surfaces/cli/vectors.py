@@ -89,6 +89,21 @@ def fetch_reranker(settings: Settings) -> None:
         warn([str(error)])
 
 
+def fetch_multilingual(settings: Settings) -> None:
+    """Download the model for other languages, where the embedder needs one; print the reason if it fails."""
+    if settings.offline or settings.multilingual == registry.NONE:
+        return
+    try:
+        if not getattr(registry.load_embedder(settings.embedder_access), "languages", ()):
+            return
+        further = registry.load_embedder(settings.multilingual)
+        if isinstance(further, Downloaded) and not is_ready(further):
+            _announce(further.name)
+            further.fetch()
+    except (InvalidInput, NotFound, Unavailable) as error:
+        warn([f"multilingual: {error}"])
+
+
 def embedding_progress() -> ProgressBar:
     """Return the progress of embedding: with rate and time left, and with lines off a terminal."""
     return ProgressBar("embedding", unit="passages")
@@ -102,7 +117,7 @@ def embed_pending(store: Store, settings: Settings) -> int:
         why = fetch_model(settings)
         if why is None:
             with embedding_progress() as bar:
-                if not store.pending(wait=True, progress=bar):
+                if not store.pending(wait=True, progress=bar, further=False):
                     return 0
     except KeyboardInterrupt:  # the caller prints its text
         raise KeyboardInterrupt(f"{_PENDING}; {_how_to_embed(settings)}") from None

@@ -263,6 +263,7 @@ def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -
         ("model", one_line(state.model or "none: keyword search only")),
         ("reranker", one_line(state.reranker or "none")),
         ("generator", one_line(state.generator or "none")),
+        ("languages", _languages(state.languages)),
         ("vectors", _counts(state.models)),
         *(("short", _short(*pair)) for pair in state.short_vectors.items()),
         ("pending", f"{state.pending:,}{_pending_hint(state, args.db)}"),
@@ -276,6 +277,10 @@ def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -
     lines = [f"{screen.bold(pad(name, 11))}  {text}" for name, text in rows if text]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
+
+
+def _languages(covered: Sequence[str]) -> str:
+    return f"by meaning: {', '.join(covered)}; others by their words" if covered else ""
 
 
 def _pending_hint(state: types.Status, db: str | None) -> str:
