@@ -82,7 +82,7 @@ class TestWhatAnEntryHas:
 class TestWhole:
     def test_a_short_entry_is_shown_whole_with_its_lines(self, vault):
         """SV-1: `full`, the default, answers with whole entries; nothing is said twice."""
-        shown = query(vault, "claim")
+        shown = query(vault, "claim", "-n", "1")
 
         assert "    Check the signature\n      before any claim\n" in shown
         assert shown.count("signature") == 1

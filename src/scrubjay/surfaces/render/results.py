@@ -21,6 +21,7 @@ _MAX_WORD_CHARS = 40
 _NO_LISTS = ("returned", "changed_files", "checked_files")  # counts that are not of a list
 # Counts that are shown only if they are not 0, in words.
 _WORDED = {
+    "languages": "languages {}",
     "immediate": "{} of this session",
     "moment": "{} of that time",
     "same": "{} near-duplicates left out",

@@ -6,6 +6,8 @@ import { sourcesOf } from "./sources.js";
 const BY = {
   keyword: "its words",
   vector: "its meaning",
+  languages: "its meaning in any language",
+  across: "its meaning across languages",
   topics: "its topics",
   graph: "its links",
   moment: "the time in the query",

@@ -9,6 +9,8 @@ const EXACT_DIGITS = 6; // of scores when they are compared, and in the CLI
 const MEANINGS = {
   keyword: "its words",
   vector: "its meaning",
+  languages: "its meaning in any language",
+  across: "its meaning across languages",
   late: "word by word, by meaning",
   cross_encoder: "read by the reranker",
   moment: "the time in the query",
