@@ -112,7 +112,7 @@ def test_tokens_that_could_not_be_made_are_made_when_asked_for(tmp_path):
         model.gives = True
         (said,) = store.search("old harbour").degraded
         assert "no token vectors" in said
-        assert said.endswith("scrubjay models pull")
+        assert said.endswith("scrubjay embed")
         store.pending(wait=True)
         assert store.search("old harbour").degraded == ()
 

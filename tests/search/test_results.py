@@ -132,7 +132,10 @@ def test_the_first_score_is_the_strength_of_its_evidence(store):
         ({"keywords.most": 0}, "1 or more"),
         ({"embed_query.most_chars": -1}, "1 or more"),
         ({"passages.width_chars": 0}, "1 or more"),
-        ({"keyword": False, "vector": False, "moment": False}, "no source left"),
+        (
+            {"keyword": False, "vector": False, "languages": False, "moment": False},
+            "no source left",
+        ),
         ({"load": False}, "cannot be dropped"),
     ],
 )

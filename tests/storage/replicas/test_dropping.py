@@ -28,6 +28,7 @@ with scrubjay.open(path, embedder=HashingEmbedder(), **json.loads(servers)) as s
         store.reindex(kind, drop=True)
     elif what == "use":
         store.add("The rocket is called Nightjar", id="name")
+        store.search("rocket", profile="novamem")  # from now on memories are linked to their nearest
         assert store.pending() == 0
         found = store.search("rocket Nightjar", profile="novamem")
         print(json.dumps([sorted(hit.id for hit in found), found.degraded]))

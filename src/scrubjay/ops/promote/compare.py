@@ -12,6 +12,7 @@ from scrubjay.ops.promote.mirror import Reader, grouped_rows
 from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.graph import SqlGraph
 from scrubjay.storage.sql.mirror import MIRRORED
+from scrubjay.storage.sql.readable import vector_or_zeros
 from scrubjay.types import Neighbor, Row, Scope, Term
 
 QUERIES = 20
@@ -131,7 +132,7 @@ def _searches(
     with of.read() as db:
         line = db.execute("SELECT title, text FROM words WHERE rowid = ?", (n,)).fetchone()
         own = db.execute(
-            "SELECT m.name, v.vector FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
+            "SELECT m.name, v.vector, m.dims FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
             " JOIN models AS m ON m.n = v.model WHERE c.memory = ? ORDER BY m.name, c.ordinal"
             " LIMIT 1",
             (n,),
@@ -148,9 +149,7 @@ def _searches(
             ),
         )
     if own is not None and vectors:
-        import numpy as np
-
-        model, vector = own[0], np.frombuffer(of.codec.unseal_vector(own[1]), "<f4")
+        model, vector = own[0], vector_or_zeros(of.codec, *own[1:])
         yield (
             "by the vector",
             lambda at: _scores(at.vectors.search(vector, model, Scope(), _LIMIT).rows),
