@@ -222,3 +222,29 @@ def store_embedder():
     from scrubjay.models.registry import load_embedder
 
     return load_embedder()
+
+
+class TestServers:
+    """The same in Postgres, and beside Qdrant, which has no copy of static vectors."""
+
+    def test_postgres_finds_it_at_once(self, postgres_url, offline):
+        with scrubjay.open(postgres_url) as store:
+            store.add(SEAFOOD, id="seafood")
+            store.add(MONEY, id="money")
+            results = store.search(QUESTION)
+            store.update("money", text="Squid and oysters make him ill")
+            changed = store.search(QUESTION, mode="vector")
+
+        assert results[0].id == "seafood"
+        assert results.counts["vector"] == 2
+        assert {hit.id for hit in list(changed)[:2]} == {"seafood", "money"}
+
+    def test_qdrant_is_not_asked_for_them(self, path, qdrant_url):
+        with scrubjay.open(path, vectors=qdrant_url) as store:
+            store.add(SEAFOOD, id="seafood")
+            store.add(MONEY, id="money")
+            results = store.search(QUESTION, mode="vector")
+            behind = [server.behind for server in store.servers()]
+
+        assert results[0].id == "seafood"
+        assert behind == [0]
