@@ -2,6 +2,7 @@
 
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] [--profiles default,gno] [--reranker FOLDER]
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] --conversations
+    SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] --embedder potion-base-8M --most 100
 
 Indexes are kept under .cache/evals, so a second run only searches. A reranker adds a column: the
 last profile with it. It reads pairs for a long time, so `--most` takes fewer questions of each set,
@@ -24,7 +25,7 @@ import scrubjay
 from evals.conversations import by_kind, clock_after, messages
 from evals.measures import MEASURES, Scores
 from evals.sets import Part, find
-from scrubjay.config import load
+from scrubjay.config import DEFAULT_EMBEDDER, load
 from scrubjay.ops.eval.questions import memories
 from scrubjay.text.analysis import ANALYZER_VERSION
 
@@ -44,6 +45,7 @@ OF_CONVERSATIONS = ("default:keyword", "default:vector", "default", "cognis")
 CACHE = Path(".cache/evals")
 PAGE = Path("docs/evals.md")
 TABLE, RERANKED, EXPANDED, CONVERSATIONS = "table", "reranked", "expanded", "conversations"
+STATIC = "static"
 # How many are read must not follow from the speed of the machine that measures quality.
 NO_DEADLINE = {"cross_encoder.deadline_ms": None, "cross_encoder.give_up_s": 600}
 
@@ -58,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not Path(root).is_dir():
         print(f"SCRUBJAY_EVAL_DATA names {root}, which is not a folder", file=sys.stderr)
         return 2
+    if given.embedder:
+        os.environ["SCRUBJAY_EMBEDDER"] = given.embedder
     sets = find(Path(root), given.sets)
     if given.conversations:
         sets = {name: parts for name, parts in sets.items() if messages(parts[0].documents())}
@@ -98,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profiles", default=None, help="which profiles, by comma")
     parser.add_argument("--reranker", default=None, help="a folder or a name: one more column")
     parser.add_argument("--generator", default=None, help="corpus, or a URL: one more column")
+    parser.add_argument("--embedder", default=None, help="a name: in place of the configured one")
     parser.add_argument("--most", type=int, default=None, help="so many questions of each set")
     parser.add_argument(
         "--conversations", action="store_true", help="messages of sessions, by kind of question"
@@ -107,6 +112,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _place(given: argparse.Namespace) -> str:
+    if given.embedder:
+        return STATIC
     if given.conversations:
         return CONVERSATIONS
     return RERANKED if given.reranker else EXPANDED if given.generator else TABLE
@@ -163,6 +170,8 @@ def index(
     CACHE.mkdir(parents=True, exist_ok=True)
     name = part.name.replace("/", "-")
     rules = f"{ANALYZER_VERSION}-{load().chunk_tokens}+{load().chunk_overlap_tokens}"
+    if load().embedder != DEFAULT_EMBEDDER:
+        rules += f"-{load().embedder.replace('/', '-')}"
     documents = part.documents()
     turns = messages(documents) if as_messages else []
     if turns:

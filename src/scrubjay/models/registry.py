@@ -24,6 +24,7 @@ GENERATORS = "scrubjay.generators"
 LATE = "late"
 CORPUS = "corpus"
 NONE = "none"
+STATIC = "potion-base-8M"  # the table in the package, alone
 DEFAULT = MINILM.name
 CARDS = {MINILM.name: MINILM}
 # What a name without its owner most likely means.
@@ -69,6 +70,8 @@ def load_embedder(
 
     access = name if isinstance(name, EmbedderAccess) else embedder_access(name)
     spec = access.spec
+    if spec in (STATIC, f"{STATIC}/int8"):
+        return load_static_embedder()
     if spec in (USE_MULTILINGUAL.name, f"{USE_MULTILINGUAL.name}/int8"):
         from scrubjay.models.embed.multilingual import MultilingualEmbedder
 
