@@ -14,6 +14,7 @@ from scrubjay.models.guard import GuardedEmbedder, is_ready
 from scrubjay.models.registry import NONE, multilingual_embedder, why_not_here
 from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
+from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.vectors import MULTILINGUAL, SqlTokenVectors
 from scrubjay.write.auto_links import AutoLinks
 from scrubjay.write.embed_worker import EmbedWorker
@@ -37,8 +38,11 @@ class MultilingualVectors:
         queue: SqlEmbeddingQueue,
         embedder: GuardedEmbedder,
         loader: ModelLoader[Embedder] | None,
+        supported: tuple[str, ...],
     ) -> None:
         self.embedder = embedder
+        self._db = db
+        self._supported = supported
         self._queue = queue
         self._loader = loader
         links = AutoLinks(SqlAutoLinks(db), db.vectors, embedder.name)
@@ -46,8 +50,16 @@ class MultilingualVectors:
         self._worker = EmbedWorker(*tables, links, embedder)
 
     def activate(self, wait_s: float | None = None) -> None:
-        """Register the model; in an older store, every chunk is queued."""
+        """Register the model; in an older store, every chunk is queued. A server begins to load it where
+        some text is in a language that the main model does not support."""
         self._queue.activate(self.embedder.name, self.embedder.dims, 0, wait_s, MULTILINGUAL)
+        held = SqlRecords(self._db).languages() if self._loader is not None else ()
+        if self._loader is not None and {*held} - {"", *self._supported}:
+            self._loader.when_ready(self.go_on)
+
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages that it covers; none while it is not on this machine."""
+        return self.embedder.languages if is_ready(self.embedder.inner) else ()
 
     def ready(self) -> tuple[GuardedEmbedder | None, str]:
         """Return the embedder if it can answer now, else the reason. Embeds the last few texts first."""
@@ -100,8 +112,9 @@ def multilingual_vectors(
     try:
         if models is None:
             embedder = GuardedEmbedder(multilingual_embedder(name))
-            return MultilingualVectors(db, queue, embedder, None)
+            return MultilingualVectors(db, queue, embedder, None, main.languages)
         loader = models.embedder(name)
-        return MultilingualVectors(db, queue, GuardedEmbedder(loader.model), loader)
+        embedder = GuardedEmbedder(loader.model)
+        return MultilingualVectors(db, queue, embedder, loader, main.languages)
     except NotFound as unknown:
         raise InvalidInput(f"multilingual: {unknown}") from unknown

@@ -190,10 +190,11 @@ class Embedding:
         return left
 
     def languages(self) -> tuple[str, ...]:
-        """Return the languages that the models cover; none if the main model does not state its own."""
+        """Return the languages that the models on this machine cover; none if the main model does not
+        state its own."""
         if self.embedder is None or not self.embedder.languages:
             return ()
-        further = self.multilingual.embedder.languages if self.multilingual is not None else ()
+        further = () if self.multilingual is None else self.multilingual.languages()
         return tuple(sorted({*self.embedder.languages, *further}))
 
     def left(self) -> int:

@@ -81,7 +81,7 @@ class TestTiers:
         assert well[0] == "ok"
         assert str(tiers["team"]) in well[1]
         assert vectors[0] == "degraded"
-        assert vectors[1] == "vectors: 300 are pending: found by keyword only"
+        assert vectors[1] == "vectors: 300 are pending: found by keyword and by static vectors"
         assert vectors[2] == to_embed(str(tiers["team"]), model_is_here=False)
         assert "SCRUBJAY_OFFLINE=0" in vectors[2]
         assert self.about("project") == []

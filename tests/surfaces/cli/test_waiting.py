@@ -63,7 +63,10 @@ def test_after_ctrl_c_every_command_says_the_same_of_pending_vectors(shell, monk
     left_out = shell("add", "The lid rattles", "--no-embed", "--db", db)
 
     assert interrupted.code == 130
-    assert "interrupted; stored, and found by keyword; vectors are pending" in interrupted.err
+    assert (
+        "interrupted; stored, and found by keyword and by meaning; better vectors are pending"
+        in interrupted.err
+    )
     doctor = shell("doctor", "--db", db, "--json").json["findings"]
     (pending,) = (one for one in doctor if one["component"] == "vectors")
     assert how in interrupted.err

@@ -371,7 +371,7 @@ def _pending(db: sqlite3.Connection, model: str, given: str | None) -> Finding:
 
     card = CARDS.get(model.partition("/")[0])
     fix = to_embed(given, model_is_here=card is None or is_cached(card))
-    detail = f"{'1 is' if count == 1 else f'{count:,} are'} pending: found by keyword only"
+    detail = f"{'1 is' if count == 1 else f'{count:,} are'} pending: found by keyword and by static vectors"
     return Finding("vectors", "degraded", detail, fix)
 
 

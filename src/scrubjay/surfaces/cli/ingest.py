@@ -47,7 +47,7 @@ def ingest(args: Namespace, screen: Screen) -> int:
             with ProgressBar("reading") as bar:
                 done = store.ingest(path, progress=bar, on_change=on_change, **how)
             batches.append((path, done))
-        left = make_vectors(store, settings, later=args.no_embed)
+        left = make_vectors(store, settings, later=args.no_embed, further=True)
         report(batches, left)
         if not args.watch:
             return int(any(done.failed or _nothing_read(done) for _, done in batches))

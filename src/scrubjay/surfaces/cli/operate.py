@@ -163,7 +163,7 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
         return 0, 0
     with common.open_store(args.db) as store:
         before = store.status()
-        left = embed_pending(store, settings)
+        left = embed_pending(store, settings, further=True)
     return max(before.pending + before.failed - left, 0), left
 
 

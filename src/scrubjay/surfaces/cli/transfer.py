@@ -110,7 +110,7 @@ def import_(args: Namespace, screen: Screen) -> int:
             done = store.import_entries(*sources, progress=bar, **how)
         left = None
         if not args.dry_run:
-            left = make_vectors(store, settings_of(args), later=args.no_embed)
+            left = make_vectors(store, settings_of(args), later=args.no_embed, further=True)
     if args.json:
         shape = reasons(plain(done), "failed", "notes")
         out(dumps({**shape, "dry_run": args.dry_run, "pending": left}))

@@ -17,7 +17,7 @@ from scrubjay.surfaces.cli.common import warn
 from scrubjay.surfaces.render.reports import waiting
 from scrubjay.surfaces.render.terminal import err, one_line
 
-_PENDING = "stored, and found by keyword; vectors are pending"
+_PENDING = "stored, and found by keyword and by meaning; better vectors are pending"
 
 
 @runtime_checkable
@@ -109,15 +109,16 @@ def embedding_progress() -> ProgressBar:
     return ProgressBar("embedding", unit="passages")
 
 
-def embed_pending(store: Store, settings: Settings) -> int:
-    """Embed the queue, link, update replicas; return how many chunks are left; print why."""
-    if not store.pending(wait=False):
+def embed_pending(store: Store, settings: Settings, *, further: bool = False) -> int:
+    """Embed the queue, link, update replicas; return how many chunks are left; print why.
+    With `further`, also make the vectors for other languages."""
+    if not store.pending(wait=False) and not further:
         return 0
     try:
         why = fetch_model(settings)
         if why is None:
             with embedding_progress() as bar:
-                if not store.pending(wait=True, progress=bar, further=False):
+                if not store.pending(wait=True, progress=bar, further=further):
                     return 0
     except KeyboardInterrupt:  # the caller prints its text
         raise KeyboardInterrupt(f"{_PENDING}; {_how_to_embed(settings)}") from None
@@ -131,8 +132,10 @@ def embed_pending(store: Store, settings: Settings) -> int:
     return left
 
 
-def make_vectors(store: Store, settings: Settings, *, later: bool) -> int | None:
+def make_vectors(
+    store: Store, settings: Settings, *, later: bool, further: bool = False
+) -> int | None:
     if not later:
-        return embed_pending(store, settings)
+        return embed_pending(store, settings, further=further)
     err(f"scrubjay: {_PENDING}; {_how_to_embed(settings)}")
     return None
