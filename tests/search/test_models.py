@@ -461,7 +461,8 @@ class TestEndpoints:
     def test_depth_follows_from_the_stored_speed_and_from_no_luck(
         self, opened, server, configured
     ):
-        """R-12: 12 texts count as 200 characters each; at 1,000 ms a thousand, 2 s are 10 of them."""
+        """R-12, GN-10: 12 texts count as 200 characters each; at 1,000 ms a thousand, 2 s are 10 of them,
+        and `degraded` says so."""
         configured("RERANKER")
         pairs = []
         for name in ("one.db", "two.db"):
@@ -475,7 +476,9 @@ class TestEndpoints:
                 pairs.append(
                     (found.counts["reranked"], len(server.requests[-1].json["documents"]))
                 )
-                assert lost(found, "cross_encoder") == []
+                assert lost(found, "cross_encoder") == [
+                    "10 of 12 passages were reranked: no more fit into 2000 ms"
+                ]
                 step = step_of(found, "cross_encoder")
                 assert (step.notes["pairs"], step.notes["of"]) == (10, 12)
                 assert step.notes["ms_per_1000_chars"] == 1000

@@ -80,7 +80,8 @@ def ids(results):
 
 
 def fused_by_hand(results):
-    """GN-9: weight / (60 + rank) over the lists, the bonus, over the best; by id, best first."""
+    """GN-9: weight / (60 + rank) over the lists, the bonus by the best rank in a list of the query itself,
+    over the best; by id, best first."""
     fused = {
         hit.id: sum(
             WEIGHTS[name.partition(":")[0]] / (60 + place.rank)
@@ -94,15 +95,18 @@ def fused_by_hand(results):
     def ordered(scores):
         return sorted(scores, key=lambda id_: (-round(scores[id_], 6), NOON - age[id_], id_))
 
-    for id_, bonus in zip(ordered(fused), (0.05, 0.02, 0.02), strict=False):
-        fused[id_] += bonus
+    for hit in results:
+        own = (hit.found[name] for name in ("keyword", "vector") if name in hit.found)
+        best = min((place.rank for place in own if place.rank), default=99)
+        fused[hit.id] += {1: 0.05, 2: 0.02, 3: 0.02}.get(best, 0.0)
     best = max(fused.values())
     fused = {id_: score / best for id_, score in fused.items()}
     return {id_: fused[id_] for id_ in ordered(fused)}
 
 
 def blended_by_hand(results):
-    """GN-11: 75/25, 60/40, 40/60 by fused place; 0.40 of fusion for those that were not read."""
+    """GN-11: 75/25, 60/40, 40/60 by fused place; 0.40 of fusion for those that were not read; all over
+    the best of them."""
     reranked = {hit.id: hit.rerank_score for hit in results}
     scores = {}
     for place, (id_, fusion) in enumerate(fused_by_hand(results).items(), start=1):
@@ -111,7 +115,8 @@ def blended_by_hand(results):
             scores[id_] = 0.40 * fusion
         else:
             scores[id_] = share * fusion + (1 - share) * reranked[id_]
-    return scores
+    best = max(scores.values())
+    return {id_: score / best for id_, score in scores.items()}
 
 
 class TestScores:
@@ -138,6 +143,7 @@ class TestScores:
         right = blended_by_hand(results)
         assert len(results) == 30
         assert sum(hit.rerank_score is None for hit in results) == 10
+        assert results[0].score == 1.0
         for hit in results:
             assert hit.score == pytest.approx(right[hit.id], abs=2e-6)
             assert hit.score == pytest.approx(sum(hit.why.values()), abs=2e-6)

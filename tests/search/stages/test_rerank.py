@@ -170,22 +170,43 @@ class TestFusion:
             }
         )
 
-    def test_the_first_three_get_a_bonus(self):
-        """GN-9: 0.05 for #1, 0.02 for #2 and #3, nothing for #4."""
-        after = rank_bonus(first=0.05, next=0.02)(Run(Query("q"), pool=pool(5)))
+    def test_the_bonus_is_for_places_in_the_lists_of_the_query(self):
+        """GN-9: 0.05 for the first of either list, 0.02 for a second or third, whatever its fused place;
+        nothing for the fourth, nor for a place in the list of a variant."""
+        found = lists(keyword="abcd", vector="ebxy", lexical_1="z")
+        fused = rrf(k=60, weights=WEIGHTS)(Run(Query("q"), lists=found))
+        before = {one.id: one.score for one in fused.pool}
 
-        assert [one.score for one in after.pool] == pytest.approx(
-            [1.05, 0.52, 1 / 3 + 0.02, 0.25, 0.2]
+        after = rank_bonus(first=0.05, next=0.02)(fused)
+
+        bonus = {one.id: one.score - before[one.id] for one in after.pool}
+        assert bonus == pytest.approx(
+            {"a": 0.05, "b": 0.02, "c": 0.02, "d": 0, "e": 0.05, "x": 0.02, "y": 0, "z": 0}
         )
-        assert after.pool[0].why == pytest.approx({"rrf": 1.0, "bonus": 0.05})
-        assert "bonus" not in after.pool[3].why
+        assert fused.pool[0].id == "b"  # second in both lists
+        assert all(("bonus" in one.why) == (bonus[one.id] > 0) for one in after.pool)
+
+    def test_the_identifier_beats_a_page_that_is_second_and_third(self):
+        """GN-9: the page that is first for it by word wins over one that is second and third."""
+        found = lists(
+            keyword=["defines", "mentions"], vector=["x", "y", "mentions", *"abcdef", "defines"]
+        )
+        fused = rrf(k=60, weights=WEIGHTS)(Run(Query("SCRUBJAY_QDRANT_API_KEY"), lists=found))
+
+        after = rank_bonus(first=0.05, next=0.02)(fused)
+
+        assert [one.id for one in fused.pool[:2]] == ["mentions", "defines"]
+        assert [one.id for one in after.pool[:2]] == ["defines", "mentions"]
 
     @given(st.lists(st.floats(0, 1), max_size=12), st.floats(0, 1), st.floats(0, 1))
     def test_a_bonus_keeps_what_is_shown_sorted(self, scores, first, following):
         """R-2: also where the second's bonus is larger than the first's."""
         fused = sorted(scores, reverse=True)
         candidates = tuple(
-            Candidate(f"m{n:02}", score, why={"rrf": score}) for n, score in enumerate(fused)
+            Candidate(
+                f"m{n:02}", score, why={"rrf": score}, found={"keyword": Found(n + 1, score)}
+            )
+            for n, score in enumerate(fused)
         )
 
         run = rank_bonus(first=first, next=following)(Run(Query("q"), pool=candidates))

@@ -47,6 +47,7 @@ _RERANK: tuple[Stage, ...] = (
         otherwise=(rerank.late_interaction(depth=20, floor=rerank.UNRELATED),),
     ).named("rerank"),
     rerank.blend(top3=0.75, top10=0.60, beyond=0.40),
+    fuse.over_best().named(fuse.NORMALIZE),
 )
 _SHOW: tuple[Stage, ...] = (
     present.at_least(),

@@ -88,6 +88,10 @@ def union(run: Run) -> Run:
     return run.ranked(gather(run.lists))
 
 
+_OWN_LISTS = ("keyword", "vector")
+NORMALIZE = "normalize"  # the name of `over_best` where it divides blended scores
+
+
 def _explain_rank_bonus(explanation: Explanation, _: Step) -> None:
     scale, bonus = explanation.scale, explanation.hit.why.get("bonus", 0.0)
     scaled = f"{scale:.6f} × " if abs(scale - 1) >= 1e-6 else ""
@@ -98,17 +102,26 @@ def _explain_rank_bonus(explanation: Explanation, _: Step) -> None:
 @limits(first="0 or more", next="0 or more")
 @explained_by(_explain_rank_bonus)
 def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
-    """Add to the score of the first after fusion, and less to the second and third."""
-    pool = [
-        candidate._replace(score=candidate.score + bonus, why={**candidate.why, "bonus": bonus})
-        for candidate, bonus in zip(run.pool, (first, next, next), strict=False)
-    ]
-    # Sorted again: where `next` is larger than `first`, the second may overtake the first.
-    return run.ranked((*pool, *run.pool[len(pool) :]))
+    """Add to the score of a candidate that is first in a list of the query itself, by word or by meaning,
+    and less to one that is second or third in one. Lists of variants do not count."""
+
+    def with_bonus(candidate: Candidate) -> Candidate:
+        found = (candidate.found.get(name) for name in _OWN_LISTS)
+        best = min((place.rank for place in found if place and place.rank), default=0)
+        bonus = first if best == 1 else next if best in (2, 3) else 0.0
+        if not best or best > 3:
+            return candidate
+        why = {**candidate.why, "bonus": bonus}
+        return candidate._replace(score=candidate.score + bonus, why=why)
+
+    return run.ranked(map(with_bonus, run.pool))
 
 
 def _explain_over_best(explanation: Explanation, step: Step) -> None:
-    if best := step.notes.get("best"):
+    best = step.notes.get("best")
+    if best and step.stage == NORMALIZE:
+        explanation.note(f"{best:.6f}: the best blended score, by which every part is divided")
+    elif best:
         scale = explanation.scale
         share = f"{scale * best:g}"
         reason = "the share that ranks have in this score, beside the reranker"

@@ -134,6 +134,10 @@ def cross_encoder(
     scores = reranker.score(query, texts[:pairs], within_s=give_up_s)
     run = _with_scores(run, CROSS, scores).counting(reranked=pairs)
     run = run.noting(by=reranker.name, pairs=pairs, of=len(texts))
+    if pairs < len(texts):
+        run = run.warning(
+            f"{pairs} of {len(texts)} passages were reranked: no more fit into {deadline_ms:g} ms"
+        )
     return run if speed_ms is None else run.noting(ms_per_1000_chars=round(speed_ms, 3))
 
 
