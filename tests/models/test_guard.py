@@ -11,13 +11,13 @@ from itertools import repeat
 import numpy as np
 import pytest
 from clocks import Clock
-from fakes import ScriptedGenerator, ScriptedReranker
+from fakes import HashingEmbedder, ScriptedGenerator, ScriptedReranker
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay import InvalidInput, Unavailable
 from scrubjay.models.breaker import MemoryNotes
-from scrubjay.models.guard import GuardedGenerator, GuardedReranker
+from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator, GuardedReranker
 
 TEXTS = ["one", "two", "three"]
 
@@ -326,3 +326,13 @@ class TestGenerator:
         """InvalidInput says what it needs."""
         with pytest.raises(InvalidInput, match="has no 'complete'; it needs name and complete"):
             GuardedGenerator(ScriptedReranker(None), MemoryNotes(), Clock())
+
+
+@pytest.mark.parametrize("stated", [True, 1.5, "256", (True,), (0,), (10_000,)])
+def test_lengths_that_are_none_are_refused(stated):
+    """CG-1: with what would be right."""
+    model = HashingEmbedder()
+    model.matryoshka = stated
+
+    with pytest.raises(InvalidInput, match="whole numbers"):
+        GuardedEmbedder(model)

@@ -353,10 +353,12 @@ def _why_other_width(shape: tuple[int, ...], dims: int) -> str:
 
 def _prefixes(model: Embedder) -> tuple[int, ...]:
     """Return the lengths at which a model's vectors can be cut, as it declares; none for most."""
-    given = tuple(getattr(model, "matryoshka", ()))
+    stated = getattr(model, "matryoshka", ())
+    given = tuple(stated) if isinstance(stated, list | tuple | set | range) else (stated,)
     if any(type(length) is not int or not 0 < length <= model.dims for length in given):
         raise InvalidInput(
-            f"matryoshka of embedder {model.name} is {given!r}; give whole numbers of 1 to {model.dims}"
+            f"matryoshka of embedder {model.name} is {stated!r}; give whole numbers of 1 to"
+            f" {model.dims}, such as (256, 128)"
         )
     return given
 
