@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 from weakref import WeakMethod
 
-from scrubjay.config import Access, offline
+from scrubjay.config import Access, EmbedderAccess, offline
 from scrubjay.errors import Unavailable
 from scrubjay.models import Embedder, Reranker
 from scrubjay.models.guard import is_ready
@@ -172,10 +172,10 @@ class SharedModels:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._embedders: dict[str, ModelLoader[Embedder]] = {}
+        self._embedders: dict[str | EmbedderAccess, ModelLoader[Embedder]] = {}
         self._rerankers: dict[Access, ModelLoader[Reranker]] = {}
 
-    def embedder(self, name: str) -> ModelLoader[Embedder]:
+    def embedder(self, name: str | EmbedderAccess) -> ModelLoader[Embedder]:
         """Return the embedder of that name; raises as `load_embedder` does."""
         with self._lock:
             if name not in self._embedders:

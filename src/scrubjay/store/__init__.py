@@ -736,12 +736,37 @@ class Store:
         *,
         timeout_s: float | None = None,
         progress: Progress | None = None,
+        change: bool = True,
     ) -> int:
         """Wait until all vectors and links are made and the replicas have them; return how many are left.
 
-        Without `wait`, only count.
+        Without `wait`, only count. With `change`, the index of the model that the store changes to is
+        made as well; it is not counted.
         """
-        return self._insight.pending(wait, timeout_s, progress)
+        return self._insight.pending(wait, timeout_s, progress, change)
+
+    def use_model(
+        self,
+        name: str,
+        *,
+        wait: bool = False,
+        timeout_s: float | None = None,
+        progress: Progress | None = None,
+    ) -> reports.ModelChange:
+        """Change the embedding model of the store, for every process that opens it without an embedder.
+
+        The model is checked with one sentence first. Its index is built in the background, by every
+        process that has the store open, or here with `wait`. Until it is complete the old index answers.
+        """
+        from scrubjay.store.models import use_model
+
+        return use_model(self._context, name, wait, timeout_s, progress)
+
+    def prune_models(self, name: str | None = None) -> list[reports.PrunedModel]:
+        """Remove the indexes of former models and an unfinished one, or only that of `name`; return them."""
+        from scrubjay.store.models import prune_models
+
+        return prune_models(self._context, name)
 
     def unembedded(self) -> int | None:
         """Return how many chunks have no vector yet; None without an embedder."""

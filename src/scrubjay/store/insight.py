@@ -21,7 +21,8 @@ class Insight:
         self._context = context
 
     def status(self) -> Status:
-        from scrubjay.insight.status import drawing, named, status
+        from scrubjay.insight.status import drawing, model_of_settings, named, status
+        from scrubjay.store.models import change_under_way
 
         context = self._context
         records, given = context.tables.records, sum(context.tables.feedback.tally())
@@ -37,6 +38,8 @@ class Insight:
             reranker=reranker,
             generator=generator,
             failed_files=context.folders.count_failed(),
+            change=change_under_way(context.embedding),
+            settings_model=model_of_settings(context.embedding),
         )
 
     def gauges(self) -> Gauges:
@@ -80,7 +83,11 @@ class Insight:
         )
 
     def pending(
-        self, wait: bool, timeout_s: float | None, progress: Callable[[int, int], None] | None
+        self,
+        wait: bool,
+        timeout_s: float | None,
+        progress: Callable[[int, int], None] | None,
+        change: bool,
     ) -> int:
         """Return how many vectors, links and replica changes are left, after waiting for them or now."""
         embedding, replicas = self._context.embedding, self._context.tables.replicas
@@ -88,13 +95,13 @@ class Insight:
         if not wait:
             unsent = 0 if replicas is None else replicas.worker.pending()
             return embedding.left() + embedding.unlinked() + unsent
-        left = embedding.wait(timeout_s, progress)
+        left = embedding.wait(timeout_s, progress, change=change)
         if replicas is None:
             return left
         unsent = replicas.worker.wait(timeout_s)
         if embedding.unlinked(most=1) and not unsent:
             # A replica finds the nearest of a memory once it has the vectors.
-            embedding.wait(timeout_s, progress)
+            embedding.wait(timeout_s, progress, change=change)
             unsent = replicas.worker.wait(timeout_s)
         # Counted now: what waited for a replica may have been linked in the background meanwhile.
         return embedding.left() + embedding.unlinked() + unsent

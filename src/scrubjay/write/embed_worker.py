@@ -44,12 +44,14 @@ class EmbedWorker:
         vectors: SqlVectors,
         tokens: SqlTokenVectors,
         near: SqlNearDuplicates,
-        links: AutoLinks,
+        links: AutoLinks | None,
         embedder: GuardedEmbedder,
         static: StaticVectors | None = None,
         is_ready: Callable[[], bool] = lambda: True,
-        on_idle: Callable[[], None] | None = None,
+        on_idle: Callable[[], float | None] | None = None,
     ) -> None:
+        """`links` is None for a model whose vectors link no memories. `on_idle` is called when nothing
+        is left to do; it may return the seconds until the next step."""
         self._queue = queue
         self._vectors = vectors
         self._tokens = tokens
@@ -75,7 +77,7 @@ class EmbedWorker:
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline and self.thread.running:
             left, failed = self._queue.left(self._embedder.name)
-            if left <= failed and not self._links.left():
+            if left <= failed and not (self._links and self._links.left()):
                 return
             self.thread.join(0.01)
 
@@ -127,13 +129,15 @@ class EmbedWorker:
             if not worked and self.fit_is_due() and not self.thread.stopping.wait(REST_S):
                 self._fit(self.thread.stopping.is_set)
             if not worked and self._on_idle and not self.thread.stopping.wait(REST_S):
-                self._on_idle()
+                return self._on_idle()
         except StoreError:
             return None  # the store was closed or its disk is full; the queue stays stored
         return 0.0 if worked else None
 
     def _link(self) -> int:
         """Link the next few memories to their nearest; an index that does not answer is tried later."""
+        if self._links is None:
+            return 0
         try:
             return self._links.link_next(BATCH, self.thread.stopping.is_set)
         except Unavailable:

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 Best = dict[int, tuple[float, int]]
 Place = tuple[str, int]  # memory id and ordinal of a chunk
 
-# Roles of models. Links, near-duplicates and replicas follow the vectors of the main model alone.
+# Roles of models. Links, near-duplicates and replicas follow the vectors of the main model alone. The
+# index of the next model is being built; a kept one was the main model before.
 MAIN, STATIC, MULTILINGUAL = "main", "static", "multilingual"
+NEXT, KEPT = "next", "kept"
 _MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
 _FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
@@ -108,7 +110,7 @@ class SqlVectors(SqlTable, ABC):
 
         `requests` has, by chunk, the number of a request for a new vector, which replaces the old one.
         A vector is dropped if it was requested again meanwhile: the model has read an outdated text.
-        Those of the main model are stored as float32, others as one byte a number.
+        Static and multilingual ones are stored as one byte a number, others as float32.
         """
         seal = self._db.codec.seal_vector
         numbers = requests or {}
@@ -116,7 +118,7 @@ class SqlVectors(SqlTable, ABC):
             row = db.execute("SELECT n, role FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return
-            model_n, whole = row[0], row[1] == MAIN
+            model_n, whole = row[0], row[1] not in (STATIC, MULTILINGUAL)
             queued: dict[int, int] = dict(
                 self._rows_in(
                     "SELECT chunk, asked FROM wanting WHERE model = ? AND chunk IN ({values})",
@@ -199,6 +201,10 @@ class SqlVectors(SqlTable, ABC):
 
     def reindex(self) -> None:
         """Rebuild the vector index; a copy in memory is built at every start."""
+        return
+
+    def drop_index(self, model: int) -> None:
+        """Drop what the database has for a model, by its number, beside the tables; only in a write."""
         return
 
     def nearest_of(

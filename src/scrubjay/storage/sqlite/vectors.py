@@ -110,7 +110,9 @@ class SqliteVector(SqlVectors):
                     "the width of its vectors is damaged; run:"
                     f" {to_type('doctor --repair', self._db.path)}"
                 )
-            copy = self._copies.setdefault(model, Int8Vectors(row[1]))
+            copy = self._copies.get(model)
+            if copy is None or copy.dims != row[1]:  # its index was removed and made again
+                copy = self._copies[model] = Int8Vectors(row[1])
             catch_up(copy, db, self._db.codec, row[0])
             return copy
 
