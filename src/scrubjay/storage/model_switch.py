@@ -81,7 +81,7 @@ class SqlModelSwitch(SqlTable):
         """
         with self._db.write() as db:
             rows = self._models(db)
-            self._check(model, rows)
+            self._check(model, rows, in_use)
             row = rows.get(model.name)
             if row is None:
                 row = self._add(db, model, MAIN if model.name == in_use else NEXT)
@@ -135,9 +135,9 @@ class SqlModelSwitch(SqlTable):
         rows = db.execute("SELECT name, n, role, dims, spec FROM models").fetchall()
         return {name: _Row(*row) for name, *row in rows}
 
-    def _check(self, model: StoredModel, rows: dict[str, _Row]) -> None:
+    def _check(self, model: StoredModel, rows: dict[str, _Row], in_use: str | None) -> None:
         building = next((name for name, row in rows.items() if row.role == NEXT), None)
-        if building not in (None, model.name):
+        if building not in (None, model.name) and model.name != in_use:
             raise InvalidInput(
                 f"the index of {building} is being built; wait for it, or give it up first:"
                 f" {to_type(f'models prune {building}', self._db.path)}"

@@ -23,7 +23,7 @@ def use_model(
     if wait:
         embedding.wait(timeout_s, progress)
     change = change_under_way(embedding)
-    if change is not None:
+    if change is not None and change.model == model:
         return change._replace(before=before)
     total = embedding.switch.count_chunks()
     left, failed = embedding.queue.left(model)
