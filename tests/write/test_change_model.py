@@ -171,8 +171,8 @@ def test_switching_back_is_instant(path):
 
 
 def test_another_handle_notices_before_its_next_search(path):
-    with filled(path) as store, scrubjay.open(path) as other, scrubjay.open(path) as fixed:
-        fixed = scrubjay.open(path, embedder="cats")
+    fixed = scrubjay.open(path, embedder="cats")
+    with filled(path) as store, scrubjay.open(path) as other, fixed:
         assert nearest(other, ODA)[0] == "oda"
         store.use_model("cars", wait=True)
 
@@ -180,7 +180,6 @@ def test_another_handle_notices_before_its_next_search(path):
         assert other.status().model == "cars"
         assert fixed.status().model == "cats"
         assert nearest(fixed, ODA)[0] == "oda"
-        fixed.close()
 
 
 def test_the_next_process_uses_what_the_store_has_chosen(path, monkeypatch):
@@ -303,9 +302,9 @@ def test_a_store_that_was_given_an_embedder_follows_once_it_is_told_to(tmp_path)
     with filled(str(tmp_path / "notes.db"), embedder="third") as store:
         assert store.use_model("cars", wait=True).before == "third"
         assert nearest(store)[0] == "car"
-    with scrubjay.open(tmp_path / "notes.db", embedder=False) as store:
-        with pytest.raises(InvalidInput, match="embedder"):
-            store.use_model("cats")
+    store = scrubjay.open(tmp_path / "notes.db", embedder=False)
+    with store, pytest.raises(InvalidInput, match="embedder"):
+        store.use_model("cats")
 
 
 def test_a_model_that_is_not_installed_here_leaves_static_vectors(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrubjay.errors import InvalidInput
+from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.runtime.progress import Progress
 from scrubjay.storage.model_switch import BUILDING, IN_USE
 from scrubjay.store.context import Context
@@ -25,6 +25,9 @@ def use_model(
     change = change_under_way(embedding)
     if change is not None and change.model == model:
         return change._replace(before=before)
+    main, _ = embedding.switch.chosen()
+    if main is None or main.name != model:
+        raise Unavailable(f"the index of {model} was removed by `models prune` while it was built")
     total = embedding.switch.count_chunks()
     left, failed = embedding.queue.left(model)
     return ModelChange(model, IN_USE, max(total - left, 0), total, failed, before)

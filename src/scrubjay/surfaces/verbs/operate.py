@@ -211,18 +211,24 @@ COMMANDS = (
     ),
     Command(
         "models",
-        "list models, download one, or measure the speed of the reranker",
+        "list or download models, change that of the store, measure the reranker",
         (
             Param(
                 "action",
-                choice("list", "pull", "calibrate"),
-                "what to do; pull downloads a model that is not here, and makes pending vectors",
+                choice("list", "pull", "use", "prune", "calibrate"),
+                "what to do; pull downloads a model that is not here, and makes pending vectors; use"
+                " changes the embedder of the store; prune removes the indexes of former ones",
                 default="list",
                 usage="[action]",
             ),
-            Param("name", NAME, "the model (default: the configured one)", usage="[name]"),
+            Param("name", TEXT, "the model (default: the configured one)", usage="[name]"),
+            Param("wait", FLAG, "with use: build the index of the new model before this ends"),
         ),
         run="operate:models",
+        description="List models, download one, change the embedder of the store, or measure the speed of"
+        " the reranker. `use` checks the model with one sentence and queues every text; the old index"
+        " answers until the new one is complete, and is kept, so that changing back is instant, until"
+        " `prune` removes it. `prune NAME` gives up one index, also one that is being built.",
     ),
     Command(
         "eval",
