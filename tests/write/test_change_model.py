@@ -334,3 +334,41 @@ def test_rotations_are_fitted_before_the_new_index_answers(tmp_path, monkeypatch
         fitted = store.status().short_vectors["cars"]
         assert fitted.fitted_on == 121
         assert nearest(store, ODA)[0] == "oda"
+
+
+def points(store, model):
+    """How many vectors of this store a Qdrant has of a model."""
+    replica = store._context.tables.replicas.worker._feeds[0].replica
+    names = {of: name for of, name, _ in replica._models()}
+    return replica._count(names[model])
+
+
+def test_qdrant_gets_the_vectors_of_the_new_model(path, qdrant_url):
+    with filled(path, vectors=f"{qdrant_url}?timeout_s=30") as store:
+        assert points(store, "cats") == 22
+        Cars.left = 4
+        store.use_model("cars", wait=True)
+        assert nearest(store, ODA) == ("oda", nearest(store, ODA)[1], ())
+        assert points(store, "cats") == 22
+
+        Cars.left = None
+        assert store.pending() == 0
+        assert nearest(store) == ("car", nearest(store)[1], ())
+        assert (points(store, "cars"), points(store, "cats")) == (22, 0)
+        store.forget("n3")
+        store.use_model("cats")
+        assert nearest(store, ODA)[0] == "oda"
+        assert store.pending() == 0
+        assert (points(store, "cars"), points(store, "cats")) == (0, 21)
+        assert [gone.model for gone in store.prune_models()] == ["cars"]
+
+
+def test_searches_are_complete_before_qdrant_has_the_new_vectors(path, qdrant, qdrant_url):
+    with filled(path, vectors=f"{qdrant_url}?timeout_s=2") as store:
+        qdrant.pause()
+        store.use_model("cars", wait=True, timeout_s=5)
+        found = store.search("car", mode="vector")
+        assert found[0].id == "car"
+        with pytest.raises(Unavailable, match="replica"):
+            store.prune_models()
+        qdrant.resume()
