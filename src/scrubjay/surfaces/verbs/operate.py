@@ -59,12 +59,14 @@ def status(store: Store, _: Given) -> Any:
     "pending",
     Param("wait", FLAG, "false: only count (default: true)"),
     Param("timeout_s", _SECONDS, "maximum number of seconds to wait", default=_WAIT_S),
+    Param("change", FLAG, "false: do not build the index of the next model (default: true)"),
     aliases={"timeout": "timeout_s"},
 )
 def pending(store: Store, given: Given) -> Json:
     """Wait until everything stored is embedded, and return how many chunks are not."""
     wait, timeout_s = given.get("wait", True), given.get("timeout_s", _WAIT_S)
-    return {"pending": store.pending(wait, timeout_s=timeout_s)}
+    change = given.get("change", True)
+    return {"pending": store.pending(wait, timeout_s=timeout_s, change=change)}
 
 
 @verb(
