@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import gated
 import pytest
 import switch_models
 from switch_models import Cars
@@ -9,6 +12,7 @@ from switch_models import Cars
 import scrubjay
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.embed.static import NAME as STATIC
+from scrubjay.models.shared import SharedModels
 
 CAR = "The automobile stands behind the barn"
 ODA = "who keeps a lighthouse?"
@@ -96,8 +100,6 @@ def test_it_is_built_in_the_background_by_itself(path):
             store.search("harbour")
             if store.status().model == "cars":
                 break
-            import time
-
             time.sleep(0.05)
 
         assert nearest(store)[0] == "car"
@@ -372,3 +374,56 @@ def test_searches_are_complete_before_qdrant_has_the_new_vectors(path, qdrant, q
         with pytest.raises(Unavailable, match="replica"):
             store.prune_models()
         qdrant.resume()
+
+
+def test_the_multilingual_model_can_become_the_main_one_and_go_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCRUBJAY_MULTILINGUAL", "third")
+    monkeypatch.setattr(switch_models.Cats, "languages", ("en",), raising=False)
+    with filled(str(tmp_path / "notes.db")) as store:
+        assert roles(store)["third"] == ("multilingual", 22)
+        assert store.use_model("third").state == "in_use"
+        assert nearest(store, ODA)[0] == "oda"
+        store.pending()
+        assert roles(store) == {"cats": ("kept", 22), "third": ("main", 22)}
+        with store._context.db.read() as db:
+            (size,) = db.execute(
+                "SELECT min(length(vector)) FROM vectors AS v JOIN models AS m ON m.n = v.model"
+                " WHERE m.name = 'third'"
+            ).fetchone()
+        assert size == 128 * 4
+
+        store.use_model("cats", wait=True)
+        assert roles(store) == {"cats": ("main", 22), "third": ("multilingual", 22)}
+        assert store.prune_models() == []
+
+
+def test_a_server_answers_with_the_old_model_until_the_new_one_is_loaded(tmp_path, monkeypatch):
+    gated.install(tmp_path / "gated", monkeypatch)
+    monkeypatch.setenv("SCRUBJAY_EMBEDDER", "cats")
+    with (
+        filled(str(tmp_path / "notes.db")) as store,
+        scrubjay.open(tmp_path / "notes.db") as other,
+    ):
+        other.share_models(SharedModels())
+        for _ in range(200):
+            if not nearest(other, ODA)[2]:
+                break
+        opened = gated.GatedEmbedder.__init__
+
+        def open_gate(self):
+            opened(self)
+            self.gate.set()
+
+        monkeypatch.setattr(gated.GatedEmbedder, "__init__", open_gate)
+        store.use_model("gated", wait=True)
+        monkeypatch.setattr(gated.GatedEmbedder, "__init__", opened)
+
+        found = nearest(other, ODA)
+        assert (found[0], found[2], other.status().model) == ("oda", (), "cats")
+        gated.GatedEmbedder.made[-1].gate.set()
+        for _ in range(500):
+            if other.status().model == "gated":
+                break
+            time.sleep(0.02)
+        assert nearest(other, "automobile barn")[::2] == ("car", ())
+        assert other.status().model == "gated"

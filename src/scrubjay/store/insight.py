@@ -25,6 +25,7 @@ class Insight:
         from scrubjay.store.models import change_under_way
 
         context = self._context
+        context.embedding.follow()
         records, given = context.tables.records, sum(context.tables.feedback.tally())
         own = (context.path, context.db, records, context.embedding)
         state = status(*own, context.sees, given)

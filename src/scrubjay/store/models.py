@@ -38,6 +38,7 @@ def prune_models(context: Context, name: str | None) -> list[PrunedModel]:
     if name is not None and not isinstance(name, str):
         raise InvalidInput(f"the model is {name!r}; give its name")
     context.db.check_writable()
+    context.embedding.activate()  # so that what this process uses is known to be in use
     pruned = [PrunedModel(*index) for index in context.embedding.switch.prune(name)]
     context.embedding.follow()
     return pruned

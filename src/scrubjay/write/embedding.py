@@ -324,6 +324,7 @@ class Embedding:
     def _wait(self, timeout_s: float | None, progress: Progress | None) -> int:
         if self._worker is None or self.embedder is None:
             return 0
+        self.activate()
         self.queue.retry(self.embedder.name)  # failed chunks get another chance
         if self._loader is not None:
             started = monotonic()

@@ -111,7 +111,7 @@ def access_of(spec: str) -> EmbedderAccess:
     """Return the access to a stored model, with the API key and the time limit of the settings."""
     try:
         stored = json.loads(spec)
-        access = embedder_access(stored["model"])
+        access = embedder_access(str(stored["model"]))
         fields = {name: stored.get(name, EmbedderAccess._field_defaults[name]) for name in _STORED}
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"what the store says about its model is damaged: {error}") from error

@@ -69,6 +69,8 @@ class NextIndex:
             self.model.loader.wait(timeout_s)
         self._queue.retry(self.name)
         self._worker.wait(timeout_s, progress)
+        if self._worker.outage:
+            self._backoff.failed()
         return self._take_over()
 
     def stop(self, wait_s: float | None = None) -> None:

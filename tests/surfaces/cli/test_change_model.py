@@ -50,7 +50,11 @@ def test_a_store_changes_its_model(bare_shell):
     assert component(bare_shell, "vectors") == "none is pending"
     assert bare_shell("add", "An automobile ferry", "--id", "ferry", "--json").json["embedded"]
     assert bare_shell("models", "use", "cars").out.splitlines()[0] == "the store uses cars"
-    assert bare_shell("models", "use", "cats").out.splitlines()[0].startswith("the store uses cats now")
+    assert (
+        bare_shell("models", "use", "cats")
+        .out.splitlines()[0]
+        .startswith("the store uses cats now")
+    )
     bare_shell("models", "pull")
 
     pruned = bare_shell("models", "prune", "--json").json

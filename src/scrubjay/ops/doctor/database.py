@@ -358,7 +358,9 @@ def _writable(file: Path) -> Finding:
 def _chosen(db: sqlite3.Connection, role: str) -> str:
     """Return the model that the store has chosen, or the one it changes to; "" for none."""
     try:
-        row = db.execute("SELECT name FROM models WHERE role = ? AND spec <> ''", (role,)).fetchone()
+        row = db.execute(
+            "SELECT name FROM models WHERE role = ? AND spec <> ''", (role,)
+        ).fetchone()
     except sqlite3.OperationalError:  # an older schema, migrated when it is opened
         return ""
     return "" if row is None else str(row[0])

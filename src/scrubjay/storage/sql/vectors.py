@@ -427,10 +427,12 @@ class SqlEmbeddingQueue(SqlTable):
         role: str = MAIN,
     ) -> None:
         """Register a model; when it is new or gives new token vectors, queue every chunk."""
-        row = self._row("SELECT dims, token_dims FROM models WHERE name = ?", (model,))
+        row = self._row("SELECT dims, token_dims, role FROM models WHERE name = ?", (model,))
+        if row is not None and row[2] == KEPT and role != MAIN:  # it was the main model in between
+            self._write("UPDATE models SET role = ? WHERE name = ?", (role, model))
         if row is not None and not (is_width(row[0]) and type(row[1]) is int):
             self._write("UPDATE models SET dims = ?, token_dims = 0 WHERE name = ?", (dims, model))
-            row = (dims, 0)
+            row = (dims, 0, role)
         if row is not None and row[0] != dims:
             raise InvalidInput(
                 f"{self._db.path} has vectors of {model} with {row[0]} dimensions, but this model has"
