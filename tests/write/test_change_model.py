@@ -220,6 +220,18 @@ def test_pruning_removes_what_is_not_in_use(path):
         assert nearest(store, ODA)[0] == "oda"
 
 
+def test_a_handle_of_before_does_not_bring_a_pruned_model_back(path):
+    other = scrubjay.open(path)
+    with filled(path) as store, other:
+        assert other._context.embedding.embedder.name == "cats"
+        store.use_model("cars", wait=True)
+        store.prune_models()
+        other.add("The automobile of the ferryman", id="ferryman")
+
+        assert nearest(other, "car ferryman")[0] == "ferryman"
+        assert roles(store) == {"cars": ("main", 23)}
+
+
 def test_an_unfinished_index_can_be_given_up(path):
     with filled(path) as store:
         Cars.left = 4

@@ -165,6 +165,7 @@ class Embedding:
         if self.multilingual is not None:
             self.multilingual.stop(0.0)
         self._use(LoadedModel(embedder, loader))
+        self._db.vectors.release(name)
         if old is not None:
             old.stop(0.0)  # not waited for: its last batch is stored all the same
         self.on_switch()
@@ -178,7 +179,9 @@ class Embedding:
             return
         left, failed = self.queue.left(self.embedder.name)
         if left <= failed or self._worker.outage or not self._is_ready():
-            self.next.go_on()  # otherwise what was written just now comes first
+            self.next.go_on()
+        else:  # what was written just now comes first
+            self._worker.thread.wake()
 
     def _stop_building(self) -> None:
         if self.next is not None:
@@ -203,6 +206,7 @@ class Embedding:
         if self.embedder is None:
             return
         if not self._active:
+            self.follow()  # a model that the store has left is not registered again
             model = self.embedder
             self.queue.activate(model.name, model.dims, model.token_dims, wait_s)
             if self.static is not None:

@@ -203,6 +203,10 @@ class SqlVectors(SqlTable, ABC):
         """Rebuild the vector index; a copy in memory is built at every start."""
         return
 
+    def release(self, model: str) -> None:
+        """Free the memory for a model that is not searched any more; the table needs none."""
+        return
+
     def drop_index(self, model: int) -> None:
         """Drop what the database has for a model, by its number, beside the tables; only in a write."""
         return

@@ -98,6 +98,11 @@ class SqliteVector(SqlVectors):
 
         return fit(self._db, self.rotations, model, prefixes, stopped)
 
+    def release(self, model: str) -> None:
+        with self._refreshing:
+            self._copies.pop(model, None)
+        self.short.release(model)
+
     def _refreshed(self, model: str) -> Int8Vectors | None:
         from scrubjay.storage.sqlite.int8 import Int8Vectors, catch_up
 
