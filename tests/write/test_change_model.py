@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import gated
@@ -13,6 +14,7 @@ import scrubjay
 from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.embed.static import NAME as STATIC
 from scrubjay.models.shared import SharedModels
+from scrubjay.storage.model_switch import SqlModelSwitch
 
 CAR = "The automobile stands behind the barn"
 ODA = "who keeps a lighthouse?"
@@ -439,3 +441,21 @@ def test_a_server_answers_with_the_old_model_until_the_new_one_is_loaded(tmp_pat
             time.sleep(0.02)
         assert nearest(other, "automobile barn")[::2] == ("car", ())
         assert other.status().model == "gated"
+
+
+def test_a_search_does_not_ask_for_the_choice_where_nothing_was_written(tmp_path, monkeypatch):
+    with filled(str(tmp_path / "notes.db")) as store:
+        store.search(ODA)
+        asked, chosen = [], SqlModelSwitch.chosen
+
+        def count(self):
+            asked.append(threading.current_thread())
+            return chosen(self)
+
+        monkeypatch.setattr(SqlModelSwitch, "chosen", count)
+        for _ in range(3):
+            store.search(ODA)
+        assert threading.main_thread() not in asked
+        store.add("one more")
+        store.search(ODA)
+        assert threading.main_thread() in asked
