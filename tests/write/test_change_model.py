@@ -15,6 +15,7 @@ from scrubjay.errors import InvalidInput, Unavailable
 from scrubjay.models.embed.static import NAME as STATIC
 from scrubjay.models.shared import SharedModels
 from scrubjay.storage.model_switch import SqlModelSwitch
+from scrubjay.surfaces.cli import main
 
 CAR = "The automobile stands behind the barn"
 ODA = "who keeps a lighthouse?"
@@ -459,3 +460,18 @@ def test_a_search_does_not_ask_for_the_choice_where_nothing_was_written(tmp_path
         store.add("one more")
         store.search(ODA)
         assert threading.main_thread() in asked
+
+
+def test_a_change_goes_on_after_the_store_was_promoted(tmp_path, emptied_postgres_url):
+    file = str(tmp_path / "notes.db")
+    with filled(file) as store:
+        Cars.left = 4
+        store.use_model("cars", wait=True)
+    assert main(["promote", "--to", emptied_postgres_url, "--db", file]) == 0
+
+    Cars.left = None
+    with scrubjay.open(emptied_postgres_url) as store:
+        assert nearest(store, ODA)[0] == "oda"
+        store.pending()
+        assert roles(store) == {"cats": ("kept", 22), "cars": ("main", 22)}
+        assert nearest(store)[0] == "car"
