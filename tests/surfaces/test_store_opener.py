@@ -438,10 +438,7 @@ def test_the_real_model_is_loaded_once_and_used_when_it_is_there(place: str):
     told = json.loads(done.stdout)
     ids, degraded = told["first"]
     assert ids[0] == "car"
-    assert (
-        "embed_query: all-MiniLM-L6-v2/fp32 is being loaded; searched by static vectors"
-        in degraded
-    )
+    assert "embed_query: all-MiniLM-L6-v2/fp32 is being loaded; searched by static vectors" in degraded
     best, cosine, degraded = told["later"]
     assert (best, degraded) == ("car", [])
     assert cosine > 0.3
