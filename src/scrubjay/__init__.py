@@ -71,7 +71,8 @@ def open(
     """Open a store: a file, ":memory:", a server's URL, or without a path the user's own.
 
     `embedder`, `reranker` and `generator` take an object, a name or an address, `None` for the
-    configured one, or `False` for none.
+    configured one, or `False` for none. A model that the store has chosen (`Store.use_model`) comes
+    before the configured embedder.
     `clock` is called for the present moment; days begin at midnight in its time zone.
     With `user`, only that user's namespace is seen.
     `tiers` names other files to search: agent, project, team. Without a path the highest of them is

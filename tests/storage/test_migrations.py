@@ -84,9 +84,9 @@ class TestOlder:
 
         assert version_of(old) == SCHEMA_VERSION
         after = everything_in(old, *self.TABLES)
-        # The fourth version added how wide token vectors are, of which this model gives none; the
-        # twelfth added roles.
-        assert after["models"] == [(*row, 0, "main") for row in before["models"]]
+        # The fourth version added how wide token vectors are: this model gives none. The twelfth
+        # added roles, and how a chosen model is loaded.
+        assert after["models"] == [(*row, 0, "main", "") for row in before["models"]]
         # The eighth added whose feedback it is: here, the owner's.
         assert after["feedback"] == [(*row, "") for row in before["feedback"]]
         # The ninth added when what it speaks of is over, the tenth how its domain is compared: none.

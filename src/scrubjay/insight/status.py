@@ -96,3 +96,18 @@ def named(find: Callable[[], SearchModels], embedding: Embedding) -> tuple[str |
         return find().names(by_tokens=embedder is not None and embedder.token_dims > 0)
     except InvalidInput:  # `doctor` reports why
         return None, None
+
+
+def model_of_settings(embedding: Embedding) -> str | None:
+    """Return the model that the settings name, where the store has chosen another."""
+    from scrubjay.write.model_choice import find_embedder
+
+    own = embedding.switch.chosen()[0] if embedding.follows else None
+    if own is None:
+        return None
+    try:
+        configured = find_embedder(None, None, None)
+    except InvalidInput:  # `doctor` reports why
+        return None
+    name = None if configured is None else configured.embedder.name
+    return None if name == own.name else name

@@ -484,6 +484,8 @@ def m011_access(db: sqlite3.Connection) -> None:
 def m012_model_roles(db: sqlite3.Connection) -> None:
     """Roles of models: links, near-duplicates and replicas follow the main model's vectors alone."""
     db.execute("ALTER TABLE models ADD COLUMN role TEXT NOT NULL DEFAULT 'main'")
+    # How a model that the store itself has chosen is loaded; empty for one that settings name.
+    db.execute("ALTER TABLE models ADD COLUMN spec TEXT NOT NULL DEFAULT ''")
     is_main = "(SELECT role FROM models WHERE n = {}.model) = 'main'".format
     told = (
         "INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, chunks AS c"

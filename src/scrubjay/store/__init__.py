@@ -740,14 +740,37 @@ class Store:
     ) -> int:
         """Wait until all vectors and links are made and the replicas have them; return how many are left.
 
-        Without `wait`, only count. Without `further`, do not wait for multilingual vectors, which are
-        not counted.
+        Without `wait`, only count. Without `further`, do not wait for multilingual vectors, nor for the
+        index of the model that the store changes to; neither is counted.
         """
         return self._insight.pending(wait, timeout_s, progress, further)
 
     def embed(self, *, progress: Progress | None = None) -> reports.Embedded:
         """Embed everything that is pending, as `pending` does, and return what was done."""
         return self._insight.embed(progress)
+
+    def use_model(
+        self,
+        name: str,
+        *,
+        wait: bool = False,
+        timeout_s: float | None = None,
+        progress: Progress | None = None,
+    ) -> reports.ModelChange:
+        """Change the embedding model of the store, for every process that opens it without an embedder.
+
+        The model is checked with one sentence first. Its index is built in the background, by every
+        process that has the store open, or here with `wait`. Until it is complete the old index answers.
+        """
+        from scrubjay.store.models import use_model
+
+        return use_model(self._context, name, wait, timeout_s, progress)
+
+    def prune_models(self, name: str | None = None) -> list[reports.PrunedModel]:
+        """Remove the indexes of former models and an unfinished one, or only that of `name`; return them."""
+        from scrubjay.store.models import prune_models
+
+        return prune_models(self._context, name)
 
     def unembedded(self) -> int | None:
         """Return how many chunks have no vector yet; None without an embedder."""

@@ -102,6 +102,7 @@ class Context:
         self.making = threading.RLock()
         self._chunk_sizes, self._file_limits, self._chosen = chunk_sizes, file_limits, chosen
         self._kits: dict[bool, Kit] = {}
+        self.switches = 0  # how often the embedder changed while the store was open
         if not all(model is None or isinstance(model, bool) for model in chosen[1:]):
             try:  # report a wrong argument now, and not at the first search that needs the model
                 _ = self.models
@@ -153,7 +154,6 @@ class Context:
     @lazy
     def embedding(self) -> Embedding:
         from scrubjay.write.embedding import Embedding
-        from scrubjay.write.model_width import remember_width
 
         embedding = Embedding(
             self.db,
@@ -162,8 +162,7 @@ class Context:
             links=self._walks_links,
             models=self.shared_models,
         )
-        if embedding.embedder is not None:
-            remember_width(self.db, embedding.queue, embedding.embedder)
+        embedding.on_switch = self._note_switch
         if self.tables.replicas is not None:
             self.tables.replicas.on_caught_up(embedding.go_on)
         return embedding
@@ -262,6 +261,9 @@ class Context:
         from scrubjay.storage.replicas.replicas import Replicas
 
         return Replicas(self.db, NO_REPLICAS)
+
+    def _note_switch(self) -> None:
+        self.switches += 1
 
     def _walks_links(self) -> bool:
         """True when the store's own profile walks links; the first search reports a wrong name."""

@@ -24,9 +24,11 @@ class Insight:
         self._context = context
 
     def status(self) -> Status:
-        from scrubjay.insight.status import drawing, named, status
+        from scrubjay.insight.status import drawing, model_of_settings, named, status
+        from scrubjay.store.models import change_under_way
 
         context = self._context
+        context.embedding.follow()
         records, given = context.tables.records, sum(context.tables.feedback.tally())
         own = (context.path, context.db, records, context.embedding)
         state = status(*own, context.sees, given)
@@ -40,6 +42,8 @@ class Insight:
             reranker=reranker,
             generator=generator,
             failed_files=context.folders.count_failed(),
+            change=change_under_way(context.embedding),
+            settings_model=model_of_settings(context.embedding),
         )
 
     def gauges(self) -> Gauges:
@@ -101,7 +105,7 @@ class Insight:
         unsent = replicas.worker.wait(timeout_s)
         if embedding.unlinked(most=1) and not unsent:
             # A replica finds the nearest of a memory once it has the vectors.
-            embedding.wait(timeout_s, progress)
+            embedding.wait(timeout_s, progress, further=further)
             unsent = replicas.worker.wait(timeout_s)
         # Counted now: what waited for a replica may have been linked in the background meanwhile.
         return embedding.left() + embedding.unlinked() + unsent

@@ -47,7 +47,7 @@ class Search:
         self._context = context
         self.on_search: Callable[[Results], None] | None = None
         self.counts_every_search = False
-        self._kits: dict[int, tuple[Profile, Kit]] = {}
+        self._kits: dict[int, tuple[Profile, Kit, int]] = {}
 
     def run(self, request: Request, filters: Filters) -> Results:
         _check(request)
@@ -99,14 +99,15 @@ class Search:
     def _kit(self, profile: Profile, tiers: tuple[Tier, ...]) -> Kit:
         """Return the tables and models of a search; built once for a profile whose models are all here."""
         known = self._kits.get(id(profile))
-        if known is not None and known[0] is profile and not tiers:
+        switches = self._context.switches
+        if known is not None and known[0] is profile and known[2] == switches and not tiers:
             return known[1]
         kit = self._context.kit(profile, tiers)
         complete = not kit.why_not.get("embedder") or "embed_query" not in profile.used
         if complete and not kit.absent and not tiers and self._context.shared_models is None:
             if len(self._kits) >= _MOST_KITS:
                 self._kits.clear()
-            self._kits[id(profile)] = profile, kit
+            self._kits[id(profile)] = profile, kit, switches
         return kit
 
     def _valid_now(self, scope: Scope, tiers: tuple[Tier, ...]) -> Scope:

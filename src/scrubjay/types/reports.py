@@ -64,13 +64,37 @@ class ServerState(NamedTuple):
     dropped: bool = False
 
 
+class ModelChange(NamedTuple):
+    """A change of a store's embedding model. `state` is "in_use", or "building" while the index of the
+    new model is made and that of the old one answers; `done` of `total` chunks are embedded, `failed`
+    cannot be. `before` is the model in use when the change was asked for. `reason` is why it does not
+    go on, "" while it does."""
+
+    model: str
+    state: str
+    done: int
+    total: int
+    failed: int = 0
+    before: str | None = None
+    reason: str = ""
+
+
+class PrunedModel(NamedTuple):
+    """An index that `models prune` removed, and the size of its vectors."""
+
+    model: str
+    vectors: int
+    size_bytes: int
+
+
 class Status(NamedTuple):
     """The state of a store, as `scrubjay status` shows it.
     `unlinked` memories wait for their automatic links; `searches` and `hits` are the totals of
     `hits()`. `why_pending` is the reason why vectors are missing, "" if none are or they are being
     made. `reranker` and `generator` are the configured ones, available or not; None for an invalid
     setting. `failed_files` could not be read by `ingest`. `languages` are those that the models cover;
-    none if a model does not state its own."""
+    none if a model does not state its own. `change` is the change to another model that is under way.
+    `settings_model` is the model of the settings where the store uses another."""
 
     path: str
     schema: int
@@ -101,6 +125,8 @@ class Status(NamedTuple):
     generator: str | None = None
     failed_files: int = 0
     languages: tuple[str, ...] = ()
+    change: ModelChange | None = None
+    settings_model: str | None = None
 
 
 class Embedded(NamedTuple):

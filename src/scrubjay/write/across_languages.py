@@ -12,11 +12,9 @@ from scrubjay.config import load, offline
 from scrubjay.errors import InvalidInput, NotFound
 from scrubjay.models.guard import GuardedEmbedder, is_ready
 from scrubjay.models.registry import NONE, multilingual_embedder, why_not_here
-from scrubjay.storage.sql.graph import SqlAutoLinks
 from scrubjay.storage.sql.near_duplicates import SqlNearDuplicates
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.vectors import MULTILINGUAL, SqlTokenVectors
-from scrubjay.write.auto_links import AutoLinks
 from scrubjay.write.embed_worker import EmbedWorker
 
 if TYPE_CHECKING:
@@ -45,9 +43,8 @@ class MultilingualVectors:
         self._supported = supported
         self._queue = queue
         self._loader = loader
-        links = AutoLinks(SqlAutoLinks(db), db.vectors, embedder.name)
         tables = (queue, db.vectors, SqlTokenVectors(db), SqlNearDuplicates(db))
-        self._worker = EmbedWorker(*tables, links, embedder)
+        self._worker = EmbedWorker(*tables, None, embedder)
 
     def activate(self, wait_s: float | None = None) -> None:
         """Register the model; in an older store, every chunk is queued. A server begins to load it where
@@ -94,8 +91,8 @@ class MultilingualVectors:
         """Return how many chunks have no multilingual vector yet."""
         return self._queue.left(self.embedder.name)[0]
 
-    def stop(self) -> None:
-        self._worker.stop()
+    def stop(self, wait_s: float | None = None) -> None:
+        self._worker.stop(wait_s)
 
     def _is_ready(self) -> bool:
         return self._loader.ready() if self._loader is not None else is_ready(self.embedder.inner)

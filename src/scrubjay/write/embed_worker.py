@@ -44,12 +44,14 @@ class EmbedWorker:
         vectors: SqlVectors,
         tokens: SqlTokenVectors,
         near: SqlNearDuplicates,
-        links: AutoLinks,
+        links: AutoLinks | None,
         embedder: GuardedEmbedder,
         static: StaticVectors | None = None,
         is_ready: Callable[[], bool] = lambda: True,
-        on_idle: Callable[[], None] | None = None,
+        on_idle: Callable[[], float | None] | None = None,
     ) -> None:
+        """`links` is None for a model whose vectors link no memories. `on_idle` is called when nothing
+        is left to do; it may return the seconds until the next step."""
         self._queue = queue
         self._vectors = vectors
         self._tokens = tokens
@@ -63,6 +65,7 @@ class EmbedWorker:
         self._texts_at_once = min(embedder.texts_at_once or BATCH, BATCH)
         self._working = threading.Lock()
         self._fitting = threading.Lock()
+        self._resting = False  # before `on_idle`; new work ends the rest
         self.thread = Worker("embed", self._step, owner=self)
         self.outage: str | None = None
 
@@ -72,11 +75,14 @@ class EmbedWorker:
 
     def settle(self, timeout_s: float) -> None:
         """Wait while the thread works, but not for long: it may itself wait for another writer."""
-        deadline = time.monotonic() + timeout_s
+        deadline, rested = time.monotonic() + timeout_s, False
         while time.monotonic() < deadline and self.thread.running:
             left, failed = self._queue.left(self._embedder.name)
-            if left <= failed and not self._links.left():
+            if left <= failed and not (self._links and self._links.left()):
                 return
+            if rested and self._resting:
+                return  # what is left has to wait for something else
+            rested = self._resting
             self.thread.join(0.01)
 
     def wait(self, timeout_s: float | None = None, progress: Progress | None = None) -> int:
@@ -118,6 +124,7 @@ class EmbedWorker:
 
     def _step(self) -> float | None:
         """Embed or link one batch in the background; None when there is nothing left to do."""
+        rested, self._resting = self._resting, False
         try:
             if self._static is not None and self._static.embed_queued():
                 return 0.0
@@ -126,14 +133,19 @@ class EmbedWorker:
                 worked = embedded or self._near.link_next(BATCH) > 0 or self._link() > 0
             if not worked and self.fit_is_due() and not self.thread.stopping.wait(REST_S):
                 self._fit(self.thread.stopping.is_set)
-            if not worked and self._on_idle and not self.thread.stopping.wait(REST_S):
-                self._on_idle()
+            if not worked and self._on_idle and rested:
+                return self._on_idle()
+            if not worked and self._on_idle:
+                self._resting = True
+                return REST_S
         except StoreError:
             return None  # the store was closed or its disk is full; the queue stays stored
         return 0.0 if worked else None
 
     def _link(self) -> int:
         """Link the next few memories to their nearest; an index that does not answer is tried later."""
+        if self._links is None:
+            return 0
         try:
             return self._links.link_next(BATCH, self.thread.stopping.is_set)
         except Unavailable:

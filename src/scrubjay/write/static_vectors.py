@@ -43,11 +43,10 @@ class StaticVectors:
         """Embed the newest queued chunks, inside a write."""
         self._embed(self._queue.newest(self.embedder.name, most + _MORE))
 
-    def settle(self) -> bool:
+    def settle(self, commit: int | None) -> bool:
         """Embed what an older version or a store without an embedder left, if it is little, before a
-        search; False when there is much, which is left to the background."""
-        with self._db.watched() as (_, commit):
-            pass
+        search; False when there is much, which is left to the background. `commit` is the number of
+        the last one."""
         if commit is not None and commit == self._done_at:
             return True  # nothing was written since
         left, failed = self._queue.left(self.embedder.name)

@@ -126,6 +126,7 @@ OUTPUTS = [
     ("models", ["models"]),
     ("embedded", ["embed"]),
     ("error", ["embed", "--db", "{docs}/nowhere.db"]),
+    ("pruned", ["models", "prune"]),
     ("tokens", ["token", "create", "ci", "--scope", "write", "--user", "ann", "--expires", "90d"]),
     ("tokens", ["token", "create", "ci", "--tenant", "acme"]),
     ("tokens", ["key", "create", "ci"]),
@@ -231,5 +232,12 @@ def test_every_command_and_every_schema_is_covered():
     # What `models calibrate` prints is checked where there is a reranker: in test_models.py.
     # What `serve` prints is checked where one is served: in http/test_processes.py.
     # What `/v1/figures` answers is checked in http/test_figures.py.
-    elsewhere = {"memory", "calibrate", "serving", "login_link", "figures"} | BY_VERB_ONLY
+    elsewhere = {
+        "memory",
+        "calibrate",
+        "model_change",
+        "serving",
+        "login_link",
+        "figures",
+    } | BY_VERB_ONLY
     assert {name for name, _ in OUTPUTS} | elsewhere == set(SCHEMAS)

@@ -277,7 +277,9 @@ def _contents(
     if integrity.state == "ok" and schema == SCHEMA_VERSION:
         yield _rows(partial(_open_file, file), str(file))
     yield _writable(file)
-    yield _pending(db, model, given)
+    own = _chosen(db, "main")
+    yield _pending(db, own or model, given)
+    yield from _choice(own, model, _chosen(db, "next"))
     yield from _unread(db, given)
 
 
@@ -351,6 +353,27 @@ def _writable(file: Path) -> Finding:
             fix = "" if os.name == "nt" else f"chmod u+w {shlex.quote(str(place))}"
             return Finding("writing", "failed", f"{place} is not writable", fix)
     return Finding("writing", "ok", "the file and its folder are writable")
+
+
+def _chosen(db: sqlite3.Connection, role: str) -> str:
+    """Return the model that the store has chosen, or the one it changes to; "" for none."""
+    try:
+        row = db.execute(
+            "SELECT name FROM models WHERE role = ? AND spec <> ''", (role,)
+        ).fetchone()
+    except sqlite3.OperationalError:  # an older schema, migrated when it is opened
+        return ""
+    return "" if row is None else str(row[0])
+
+
+def _choice(own: str, model: str, coming: str) -> Iterator[Finding]:
+    """Report a model that the store itself has chosen, and a change that is under way."""
+    if own and own != model:
+        detail = f"the store has chosen {own}; the settings name {model}, which is not used"
+        yield Finding("choice", "ok", detail)
+    if coming:
+        detail = f"the index of {coming} is being built; until it is complete the old one answers"
+        yield Finding("choice", "ok", detail)
 
 
 def _pending(db: sqlite3.Connection, model: str, given: str | None) -> Finding:

@@ -143,7 +143,8 @@ class _Run:
             self._set_numbers(db)
             db.execute(
                 "INSERT OR IGNORE INTO unsketched SELECT v.n FROM chunks AS c"
-                " JOIN vectors AS v ON v.chunk = c.n WHERE c.ordinal = 0"
+                " JOIN vectors AS v ON v.chunk = c.n JOIN models AS o ON o.n = v.model"
+                " WHERE c.ordinal = 0 AND o.role = 'main'"
             )
             db.execute("DELETE FROM edges WHERE made = 'near'")
             db.execute(

@@ -39,9 +39,11 @@ def p011_access(execute: Callable[[str], Any]) -> None:
 
 def p012_model_roles(execute: Callable[[str], Any]) -> None:
     """Add the role of a model, and the functions that read it; a new database has them already."""
-    execute(
-        "ALTER TABLE models ADD COLUMN IF NOT EXISTS role TEXT COLLATE \"C\" NOT NULL DEFAULT 'main'"
-    )
+    for column, default in (("role", "main"), ("spec", "")):
+        execute(
+            f"ALTER TABLE models ADD COLUMN IF NOT EXISTS {column} TEXT"
+            f" COLLATE \"C\" NOT NULL DEFAULT '{default}'"
+        )
     for statement in _INDEXES_AND_TRIGGERS:
         if re.match(
             r"CREATE FUNCTION (vector_made|vector_gone|chunk_moved|memory_changed)\b", statement

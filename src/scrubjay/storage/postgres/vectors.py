@@ -144,6 +144,10 @@ class PostgresVector(SqlVectors):
             db.execute("DELETE FROM embeddings")
             self._copy(db, "TRUE")
 
+    def drop_index(self, model: int) -> None:
+        with self._postgres.write() as db:
+            db.execute(f"DROP INDEX IF EXISTS {_index(model)}")
+
     def _nearest_chunks(
         self,
         db: Session,

@@ -86,9 +86,12 @@ class QdrantReplica:
             self._server.has_collection(name, dims)
 
     def _models(self) -> list[tuple[str, str, int]]:
-        """Return each model, the name of its collection, and its dimensions."""
+        """Return each model, the name of its collection, and its dimensions. Of a former main model
+        there are no vectors to send: what the server has of it is deleted."""
         with self._db.read() as db:
-            rows = db.execute("SELECT name, dims FROM models WHERE role = 'main'").fetchall()
+            rows = db.execute(
+                "SELECT name, dims FROM models WHERE role IN ('main', 'kept')"
+            ).fetchall()
         return [(name, self._server.collection_name(name, dims), dims) for name, dims in rows]
 
     def _collections(self) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.errors import Unavailable
 from scrubjay.storage.database import Database
+from scrubjay.storage.model_switch import IS_REFILLING
 from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
 from scrubjay.storage.replicas.breaker import Breaker
 from scrubjay.storage.replicas.outbox import VECTORS, Outbox
@@ -60,10 +61,12 @@ class QdrantVectors(SqlVectors):
         vector, model, scope, limit = query[:4]
         if scope.holds and self._are_few(scope):
             return self._of_scope(vector, model, scope)
-        known = self._row("SELECT dims, role FROM models WHERE name = ?", (model,))
+        known = self._row(
+            f"SELECT dims, role, {IS_REFILLING} FROM models WHERE name = ?", (model,)
+        )
         if known is None:
             return []
-        if known[1] != MAIN:  # the server has no copy of those
+        if known[1] != MAIN or known[2]:  # the server has no copy of those, or not yet
             return self._db.vectors._nearest(query)
         import_client()
         from qdrant_client.http.models import QueryRequest

@@ -64,10 +64,14 @@ class _New(NamedTuple):
 class SqlNearDuplicates(SqlTable):
     """The tables `sketches` and `unsketched`."""
 
+    def are_waiting(self) -> bool:
+        """True when vectors are to be compared."""
+        return self._row("SELECT 1 FROM unsketched LIMIT 1") is not None
+
     def link_next(self, most: int, *, newest: bool = False) -> int:
         """Compare the oldest or newest waiting vectors, and link near-duplicates; return how many.
         Only memories of one chunk are compared, not messages ("ok" is said often) or documents."""
-        if not self._row("SELECT 1 FROM unsketched LIMIT 1"):
+        if not self.are_waiting():
             return 0
         order = "DESC" if newest else "ASC"
         with self._db.write() as db:

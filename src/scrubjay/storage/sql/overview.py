@@ -83,7 +83,8 @@ def gauges(db: Database) -> Gauges:
     """Count what metrics report every few seconds, without any model or server."""
     with db.read() as connection:
         memories, pending = connection.execute(
-            "SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM wanting)"
+            "SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM wanting"
+            " WHERE model NOT IN (SELECT n FROM models WHERE role = 'kept'))"
         ).fetchone()
         behind = connection.execute(
             "SELECT p.tier, count(o.n) FROM projections AS p LEFT JOIN outbox AS o ON o.tier = p.tier"

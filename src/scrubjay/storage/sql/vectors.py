@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 Best = dict[int, tuple[float, int]]
 Place = tuple[str, int]  # memory id and ordinal of a chunk
 
-# Roles of models. Links, near-duplicates and replicas follow the vectors of the main model alone.
+# Roles of models. Links, near-duplicates and replicas follow the vectors of the main model alone. The
+# index of the next model is being built; a kept one was the main model before.
 MAIN, STATIC, MULTILINGUAL = "main", "static", "multilingual"
+NEXT, KEPT = "next", "kept"
 _MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
 _FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
@@ -108,7 +110,7 @@ class SqlVectors(SqlTable, ABC):
 
         `requests` has, by chunk, the number of a request for a new vector, which replaces the old one.
         A vector is dropped if it was requested again meanwhile: the model has read an outdated text.
-        Those of the main model are stored as float32, others as one byte a number.
+        Static and multilingual ones are stored as one byte a number, others as float32.
         """
         seal = self._db.codec.seal_vector
         numbers = requests or {}
@@ -116,7 +118,7 @@ class SqlVectors(SqlTable, ABC):
             row = db.execute("SELECT n, role FROM models WHERE name = ?", (model,)).fetchone()
             if row is None:
                 return
-            model_n, whole = row[0], row[1] == MAIN
+            model_n, whole = row[0], row[1] not in (STATIC, MULTILINGUAL)
             queued: dict[int, int] = dict(
                 self._rows_in(
                     "SELECT chunk, asked FROM wanting WHERE model = ? AND chunk IN ({values})",
@@ -199,6 +201,14 @@ class SqlVectors(SqlTable, ABC):
 
     def reindex(self) -> None:
         """Rebuild the vector index; a copy in memory is built at every start."""
+        return
+
+    def release(self, model: str) -> None:
+        """Free the memory for a model that is not searched any more; the table needs none."""
+        return
+
+    def drop_index(self, model: int) -> None:
+        """Drop what the database has for a model, by its number, beside the tables; only in a write."""
         return
 
     def nearest_of(
@@ -421,10 +431,12 @@ class SqlEmbeddingQueue(SqlTable):
         role: str = MAIN,
     ) -> None:
         """Register a model; when it is new or gives new token vectors, queue every chunk."""
-        row = self._row("SELECT dims, token_dims FROM models WHERE name = ?", (model,))
+        row = self._row("SELECT dims, token_dims, role FROM models WHERE name = ?", (model,))
+        if row is not None and row[2] == KEPT and role != MAIN:  # it was the main model in between
+            self._write("UPDATE models SET role = ? WHERE name = ?", (role, model))
         if row is not None and not (is_width(row[0]) and type(row[1]) is int):
             self._write("UPDATE models SET dims = ?, token_dims = 0 WHERE name = ?", (dims, model))
-            row = (dims, 0)
+            row = (dims, 0, role)
         if row is not None and row[0] != dims:
             raise InvalidInput(
                 f"{self._db.path} has vectors of {model} with {row[0]} dimensions, but this model has"

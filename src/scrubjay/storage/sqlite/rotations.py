@@ -236,6 +236,12 @@ class ShortVectorCache:
                 catch_up(copy.vectors, db, self._db.codec, copy.model, copy.rotation)
             return copy
 
+    def release(self, model: str) -> None:
+        """Free the copies of a model."""
+        with self._refreshing:
+            for key in [key for key in self._copies if key[0] == model]:
+                del self._copies[key]
+
     def wait(self) -> None:
         for worker in list(self._building.values()):
             worker.join()

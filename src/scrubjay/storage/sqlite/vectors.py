@@ -98,6 +98,11 @@ class SqliteVector(SqlVectors):
 
         return fit(self._db, self.rotations, model, prefixes, stopped)
 
+    def release(self, model: str) -> None:
+        with self._refreshing:
+            self._copies.pop(model, None)
+        self.short.release(model)
+
     def _refreshed(self, model: str) -> Int8Vectors | None:
         from scrubjay.storage.sqlite.int8 import Int8Vectors, catch_up
 
@@ -110,7 +115,9 @@ class SqliteVector(SqlVectors):
                     "the width of its vectors is damaged; run:"
                     f" {to_type('doctor --repair', self._db.path)}"
                 )
-            copy = self._copies.setdefault(model, Int8Vectors(row[1]))
+            copy = self._copies.get(model)
+            if copy is None or copy.dims != row[1]:  # its index was removed and made again
+                copy = self._copies[model] = Int8Vectors(row[1])
             catch_up(copy, db, self._db.codec, row[0])
             return copy
 

@@ -45,7 +45,7 @@ def evaluate(args: Namespace, screen: Screen) -> int:
         if any(profile.uses("embed_query") for profile in profiles):
             # Vectors made during the measurement would help only the later profiles.
             embed_pending(store, settings)
-            fetch_model(settings)
+            fetch_model(settings, store)
         if any(profile.uses("cross_encoder") for profile in profiles):
             fetch_reranker(settings)
         answers = Answers(store, questions)

@@ -11,6 +11,7 @@ from scrubjay.models.registry import CARDS, known_models, load_embedder, load_re
 from scrubjay.models.registry import card_of as card_named
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.runtime.progress import ProgressBar
+from scrubjay.store import Store
 from scrubjay.surfaces.cli import common
 from scrubjay.surfaces.cli.common import FAILED, settings_of
 from scrubjay.surfaces.cli.vectors import (
@@ -19,12 +20,15 @@ from scrubjay.surfaces.cli.vectors import (
     fetch_model,
     fetch_multilingual,
     fetch_reranker,
+    has_chosen,
 )
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render.facts import plural, size
 from scrubjay.surfaces.render.layout import indent, table
 from scrubjay.surfaces.render.reports import (
+    change_text,
     findings_text,
+    pruned_text,
     repairs_text,
     verified_text,
     with_head,
@@ -125,6 +129,10 @@ def models(args: Namespace, screen: Screen) -> int:
     made = left = 0
     if args.action == "calibrate":
         return _calibrate(args, screen)
+    if args.action in ("use", "prune"):
+        return _change_model(args, screen)
+    if args.wait:
+        raise InvalidInput("--wait goes with use: it builds the index of the new model now")
     if args.action == "pull" and _is_of_the_hub(args.name) and args.name != settings.embedder:
         _pull_from_hub(settings.reranker._replace(spec=args.name))
     elif args.action == "pull":
@@ -136,6 +144,10 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
     """Download a model; return how many vectors were made with it, and how many are left."""
     from scrubjay.models.download.pull import USE_MULTILINGUAL, pull
 
+    if not args.name and _is_there(settings):
+        with common.open_store(args.db) as store:
+            if has_chosen(store):
+                return _embed_all(store, settings)
     configured = card_of(settings)
     wanted = card_named(args.name) if args.name else configured
     if args.name == USE_MULTILINGUAL.name:
@@ -162,9 +174,30 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
     if wanted != configured or not _is_there(settings):
         return 0, 0
     with common.open_store(args.db) as store:
-        before = store.status()
-        left = embed_pending(store, settings, further=True)
+        return _embed_all(store, settings)
+
+
+def _embed_all(store: Store, settings: Settings) -> tuple[int, int]:
+    before = store.status()
+    left = embed_pending(store, settings, further=True)
     return max(before.pending + before.failed - left, 0), left
+
+
+def _change_model(args: Namespace, screen: Screen) -> int:
+    """Change the model of the store, or remove the indexes that are not in use."""
+    if args.action == "use" and not args.name:
+        raise InvalidInput("name the model: scrubjay models use NAME")
+    with common.open_store(args.db) as store:
+        if args.action == "prune":
+            pruned = store.prune_models(args.name)
+            freed = sum(index.size_bytes for index in pruned)
+            shape = {"pruned": shapes.plain(pruned), "freed_bytes": freed}
+            out(shapes.dumps(shape) if args.json else pruned_text(pruned))
+            return 0
+        with ProgressBar("embedding") as bar:
+            change = store.use_model(args.name, wait=args.wait, progress=bar)
+    out(shapes.dumps(shapes.plain(change)) if args.json else change_text(change, screen, args.db))
+    return FAILED if args.wait and change.state != "in_use" else 0
 
 
 def _pull_from_hub(access: Access) -> None:

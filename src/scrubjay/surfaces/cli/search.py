@@ -39,7 +39,7 @@ def search(args: Namespace, screen: Screen) -> int:
             from scrubjay.surfaces.cli.vectors import fetch_model, fetch_reranker
 
             if chosen.uses("embed_query"):
-                fetch_model(settings)  # the results report what is missing
+                fetch_model(settings, store)  # the results report what is missing
             if chosen.uses("cross_encoder"):
                 fetch_reranker(settings)
         found = store.search(
@@ -150,6 +150,6 @@ def _on_question(store: Store, args: Namespace) -> dict[str, Any]:
     if profile_of(settings.profile).uses("embed_query"):
         from scrubjay.surfaces.cli.vectors import fetch_model
 
-        fetch_model(settings)  # the results report what is missing
+        fetch_model(settings, store)  # the results report what is missing
     where = {} if args.namespace is None else {"namespace": args.namespace}
     return question_context(store, text_of(args.question), args.tokens, where)

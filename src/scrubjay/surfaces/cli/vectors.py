@@ -33,14 +33,23 @@ def card_of(settings: Settings) -> ModelCard | None:
     return registry.card_of(settings.embedder or registry.DEFAULT)
 
 
-def _how_to_embed(settings: Settings) -> str:
-    return pending_vectors(settings.db_given, model_is_here=_missing_model(settings) is None)
+def _how_to_embed(settings: Settings, store: Store) -> str:
+    is_here = _missing_model(settings, store) is None
+    return pending_vectors(settings.db_given, model_is_here=is_here)
 
 
-def _missing_model(settings: Settings) -> Downloaded | None:
-    """Return the configured embedder if it has to be downloaded first; a search reports a wrong name."""
+def has_chosen(store: Store) -> bool:
+    """True when the store uses a model of its own choice, whatever the settings name."""
+    embedding = store._context.embedding
+    return embedding.follows and embedding.switch.chosen()[0] is not None
+
+
+def _missing_model(settings: Settings, store: Store | None) -> Downloaded | None:
+    """Return the embedder of the store, or that of the settings, if it has to be downloaded first; a
+    search reports a wrong name."""
     try:
-        embedder = registry.load_embedder(settings.embedder_access)
+        own = store._context.embedding.embedder if store and has_chosen(store) else None
+        embedder = own.inner if own else registry.load_embedder(settings.embedder_access)
     except (InvalidInput, NotFound, Unavailable):
         return None
     if isinstance(embedder, Downloaded) and not is_ready(embedder):
@@ -48,15 +57,15 @@ def _missing_model(settings: Settings) -> Downloaded | None:
     return None
 
 
-def fetch_model(settings: Settings) -> str | None:
-    """Download the configured model if allowed; return the reason if it is not available.
+def fetch_model(settings: Settings, store: Store | None = None) -> str | None:
+    """Download the model of the store or the settings if allowed; return the reason if it is not available.
 
     The progress bar is drawn on a terminal only. A search continues without the model, by keyword.
     """
-    embedder = _missing_model(settings)
+    embedder = _missing_model(settings, store)
     if embedder is None:
         return None
-    card = card_of(settings)
+    card = registry.card_of(embedder.name)
     name = embedder.name if card is None else card.name
     if settings.offline:
         return f"the model {name} is not here and SCRUBJAY_OFFLINE forbids fetching it"
@@ -111,23 +120,24 @@ def embedding_progress() -> ProgressBar:
 
 def embed_pending(store: Store, settings: Settings, *, further: bool = False) -> int:
     """Embed the queue, link, update replicas; return how many chunks are left; print why.
-    With `further`, also make the vectors for other languages."""
+    With `further`, also make the vectors for other languages, and the index of the model that the store
+    changes to."""
     if not store.pending(wait=False) and not further:
         return 0
     try:
-        why = fetch_model(settings)
+        why = fetch_model(settings, store)
         if why is None:
             with embedding_progress() as bar:
                 if not store.pending(wait=True, progress=bar, further=further):
                     return 0
     except KeyboardInterrupt:  # the caller prints its text
-        raise KeyboardInterrupt(f"{_PENDING}; {_how_to_embed(settings)}") from None
+        raise KeyboardInterrupt(f"{_PENDING}; {_how_to_embed(settings, store)}") from None
     state = store.status()
     left = state.pending + state.failed
     if left:
         why = why or "; ".join(state.failures) or state.why_pending or "the model does not answer"
         err(f"scrubjay: {_PENDING}: {one_line(why)}")
-        err(f"scrubjay: {_how_to_embed(settings)}")
+        err(f"scrubjay: {_how_to_embed(settings, store)}")
     warn(waiting(state, settings.db_given))
     return left
 
@@ -137,5 +147,5 @@ def make_vectors(
 ) -> int | None:
     if not later:
         return embed_pending(store, settings, further=further)
-    err(f"scrubjay: {_PENDING}; {_how_to_embed(settings)}")
+    err(f"scrubjay: {_PENDING}; {_how_to_embed(settings, store)}")
     return None

@@ -26,7 +26,7 @@ _ABOUT_THE_STORE = ("status", "tiers", "servers")
 _STORED = ("metadata", "text", "snippet", "title", "context")
 _MESSAGES = ("degraded", "unasked", "warnings", "warning", "notes", "note", "lost", "why_pending")
 _NUMBERS = ("why", "found", "sum", "marks", "counts", "lines", "rerank_score")
-_MODELS = ("model", "reranker", "generator")
+_MODELS = ("model", "reranker", "generator", "before", "settings_model")
 _PLACES = frozenset(("source", "path", "place", "folders", "reason", *_MESSAGES, *_MODELS))
 _ABSOLUTE = re.compile(r"/|\\\\|[A-Za-z]:[\\/]")
 # A path of two parts or more inside a message; not what follows the host of a URL.

@@ -260,7 +260,8 @@ def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -
         ("collections", _counts(state.collections)),
         ("links", f"{state.links:,}"),
         ("feedback", f"{state.feedback:,}"),
-        ("model", one_line(state.model or "none: keyword search only")),
+        ("model", _model(state)),
+        ("change", _change(state.change, args.db) if state.change else ""),
         ("reranker", one_line(state.reranker or "none")),
         ("generator", one_line(state.generator or "none")),
         ("languages", _languages(state.languages)),
@@ -281,6 +282,47 @@ def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -
 
 def _languages(covered: Sequence[str]) -> str:
     return f"by meaning: {', '.join(covered)}; others by their words" if covered else ""
+
+
+def _model(state: types.Status) -> str:
+    if state.settings_model is None:
+        return one_line(state.model or "none: keyword search only")
+    own = f"{state.model}, chosen by the store; the settings name {state.settings_model}"
+    return one_line(own)
+
+
+def _change(change: types.ModelChange, db: str | None) -> str:
+    failed = f", {change.failed:,} failed" if change.failed else ""
+    text = (
+        f"to {one_line(change.model)}: {change.done:,} of {plural(change.total, 'chunk')}{failed}"
+    )
+    why = f"; {one_line(change.reason)}" if change.reason else ""
+    return f"{text}{why}; to build it now: {to_type('embed', db)}"
+
+
+def change_text(change: types.ModelChange, screen: Screen, db: str | None) -> str:
+    """Say which model a store uses now, or how far the index of the next one is."""
+    name = one_line(change.model)
+    if change.state == "building":
+        until = one_line(change.before or "no model")
+        hint = f"every process that has the store open builds it; until then {until} answers"
+        return f"changing {_change(change, db)}\n{screen.dim(hint)}"
+    if change.before in (None, change.model):
+        return f"the store uses {name}"
+    kept = f"the index of {one_line(change.before or '')} is kept; to remove it: "
+    left = change.total - change.done
+    more = f"; {plural(left, 'chunk')} still to embed" if left else ""
+    return f"the store uses {name} now{more}\n{screen.dim(kept + to_type('models prune', db))}"
+
+
+def pruned_text(pruned: Sequence[types.PrunedModel]) -> str:
+    if not pruned:
+        return "no index is unused"
+    return "\n".join(
+        f"removed {one_line(index.model)}: {plural(index.vectors, 'vector')},"
+        f" {facts.size(index.size_bytes)}"
+        for index in pruned
+    )
 
 
 def _pending_hint(state: types.Status, db: str | None) -> str:

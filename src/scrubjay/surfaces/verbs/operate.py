@@ -59,7 +59,11 @@ def status(store: Store, _: Given) -> Any:
     "pending",
     Param("wait", FLAG, "false: only count (default: true)"),
     Param("timeout_s", _SECONDS, "maximum number of seconds to wait", default=_WAIT_S),
-    Param("further", FLAG, "false: do not wait for multilingual vectors (default: true)"),
+    Param(
+        "further",
+        FLAG,
+        "false: do not wait for multilingual vectors, nor the index of the next model",
+    ),
     aliases={"timeout": "timeout_s"},
 )
 def pending(store: Store, given: Given) -> Json:
@@ -213,19 +217,25 @@ COMMANDS = (
     ),
     Command(
         "models",
-        "list models, download one, or measure the speed of the reranker",
+        "list or download models, change that of the store, measure the reranker",
         (
             Param(
                 "action",
-                choice("list", "pull", "calibrate"),
-                "what to do; pull downloads a model that is not here, and then embeds what is pending,"
-                " as scrubjay embed does",
+                choice("list", "pull", "use", "prune", "calibrate"),
+                "what to do; pull downloads a model that is not here, and then embeds what is pending, as"
+                " scrubjay embed does; use changes the embedder of the store; prune removes the indexes"
+                " of former ones",
                 default="list",
                 usage="[action]",
             ),
-            Param("name", NAME, "the model (default: the configured one)", usage="[name]"),
+            Param("name", TEXT, "the model (default: the configured one)", usage="[name]"),
+            Param("wait", FLAG, "with use: build the index of the new model before this ends"),
         ),
         run="operate:models",
+        description="List models, download one, change the embedder of the store, or measure the speed of"
+        " the reranker. `use` checks the model with one sentence and queues every text; the old index"
+        " answers until the new one is complete, and is kept, so that changing back is instant, until"
+        " `prune` removes it. `prune NAME` gives up one index, also one that is being built.",
     ),
     Command(
         "embed",

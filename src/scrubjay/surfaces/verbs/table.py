@@ -37,6 +37,8 @@ LEFT_OUT = {
     "import_entries": f"{_PATHS}; `add_many` takes entries with their ids, times and links",
     "backup": _PATHS,
     "share_models": "the operator of the server decides how models are loaded",
+    "use_model": "it loads or downloads a model on the server's machine; `status` shows its progress",
+    "prune_models": "the operator of the server decides which indexes are kept",
     "connect": "it opens another file of the server's machine",
     "disconnect": "the operator of the server decides which files are open",
     "close": "the operator of the server closes it",
