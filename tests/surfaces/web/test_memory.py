@@ -76,6 +76,7 @@ def test_enter_opens_and_back_closes_and_the_focus_comes_back(site: Site):
     page = site.open("#/search?q=harbour")
     expect(page.locator("article.card").first).to_have_attribute("data-id", "shop")
     page.keyboard.press("j")
+    expect(page.locator("article[data-id=shop]")).to_be_focused()
     page.keyboard.press("Enter")
     shown = dialog(page)
     assert page.url.endswith("#/search?q=harbour&id=shop")

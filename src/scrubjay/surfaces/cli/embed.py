@@ -26,7 +26,7 @@ def embed(args: Namespace, screen: Screen) -> int:
     _check_embedder(settings)
     with open_store(args.db, args.user) as store:
         if store.pending(wait=False):
-            _fetch(settings)
+            _fetch(settings, store)
         done = _embed_all(store, settings)
         replicas = list(waiting(store.status(), settings.db_given))
     out(shapes.dumps(shapes.plain(done)) if args.json else _sentence(done, screen))
@@ -46,9 +46,9 @@ def _check_embedder(settings: Settings) -> None:
         )
 
 
-def _fetch(settings: Settings) -> None:
+def _fetch(settings: Settings, store: Store) -> None:
     try:
-        why = fetch_model(settings)
+        why = fetch_model(settings, store)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_to_resume(_NOTHING_YET, settings)) from None
     if why is not None:

@@ -122,10 +122,11 @@ def embed_pending(store: Store, settings: Settings, *, further: bool = False) ->
     """Embed the queue, link, update replicas; return how many chunks are left; print why.
     With `further`, also make the vectors for other languages, and the index of the model that the store
     changes to."""
-    if not store.pending(wait=False) and not further:
+    pending = store.pending(wait=False)
+    if not pending and not further:
         return 0
     try:
-        why = fetch_model(settings, store)
+        why = fetch_model(settings, store) if pending else None
         if why is None:
             with embedding_progress() as bar:
                 if not store.pending(wait=True, progress=bar, further=further):
