@@ -244,6 +244,7 @@ class TestServers:
             store.add(SEAFOOD, id="seafood")
             store.add(MONEY, id="money")
             results = store.search(QUESTION, mode="vector")
+            store.pending(wait=True)
             behind = [server.behind for server in store.servers()]
 
         assert results[0].id == "seafood"

@@ -109,6 +109,7 @@ def test_what_lags_is_said_and_made_up_for(
         assert again.pending() == 0
         found = again.search("Nightjar", profile="novamem", weights="semantic")
         assert found.hits[0].id == "name"
+        assert again.pending() == 0  # that search has linked memories to their nearest
         assert [one.behind for one in again.servers()] == [0, 0]
 
 
@@ -185,7 +186,12 @@ def test_a_server_that_lost_everything_is_told_again(served: scrubjay.Store):
     for name in list(server._verified):
         server.call(lambda apis, name=name: apis.collections_api.delete_collection(name))
     found = served.search("rocket", profile="novamem", weights="semantic")
-    assert any("has no vectors of this store" in one for one in found.degraded)
+    told_already = {"launch", "fuel"} <= {hit.id for hit in found}  # the worker may be faster
+    said = ("has no vectors of this store", "behind")  # the latter where it is being told
+    assert told_already or any(part in one for one in found.degraded for part in said), (
+        [hit.id for hit in found],
+        found.degraded,
+    )
     until = time.monotonic() + 60
     while found.degraded and time.monotonic() < until:
         found = served.search("rocket", profile="novamem", weights="semantic")
