@@ -84,6 +84,7 @@ def test_enter_opens_and_back_closes_and_the_focus_comes_back(site: Site):
     expect(shown.locator("dl")).to_contain_text("/n/shop.md")
     page.go_back()
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("article[data-id=shop]")).to_be_focused()
     page.keyboard.press("o")
     dialog(page)
     page.keyboard.press("Escape")
