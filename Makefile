@@ -63,7 +63,7 @@ demo: .venv/installed ## install, fetch the model, index these docs, answer two 
 
 test: .venv/servers ## install what the tests need, run every test, print the 25 slowest
 	$(BIN)/scrubjay models pull
-	$(PY) -m tools.run_tests --durations=25
+	$(PY) -m tools.run_tests --retry-alone --durations=25
 
 test-fast: .venv/developing ## run the tests that need no server, browser or model, in under a minute
 	$(PY) -m tools.run_tests -m "not (model or slow or server or browser)" $(FAST)

@@ -1,11 +1,13 @@
 """Runs every test, in two processes, with what they write in memory where there is plenty.
 
-`python -m tools.run_tests [PYTEST'S OPTIONS]`; `python -m pytest tests/test_x.py` runs some of them, in
-one process and on the disk.
+`python -m tools.run_tests [--retry-alone] [PYTEST'S OPTIONS]`; `python -m pytest tests/test_x.py` runs some
+of them, in one process and on the disk. With `--retry-alone`, a few tests that fail run once more, in one
+process: those that only fail beside others are named, and do not fail the run.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,16 +21,43 @@ TOGETHER = ("-n", "2", "--dist", "worksteal")
 IN_MEMORY = Path("/dev/shm")
 # Tests write about 1 GiB; the rest is for the tests themselves and for whoever else works here.
 LEAST_FREE_BYTES = 6 << 30
+RETRY = "--retry-alone"
+MOST_RETRIED = 5  # more failures are no accident of a busy machine
+TESTS_FAILED = 1
 
 
 def main(options: list[str]) -> int:
     """Run the tests; the exit status is pytest's."""
+    plain = [option for option in options if option != RETRY]
+    status = run([*TOGETHER, *plain])
+    if status != TESTS_FAILED or RETRY not in options:
+        return status
+    failed = last_failed()
+    if not 0 < len(failed) <= MOST_RETRIED:
+        return status
+    print(f"\n{len(failed)} failed; once more, alone:", *failed, sep="\n  ", flush=True)
+    status = run(["-q", *failed])
+    if status == 0:
+        print("They fail beside other tests only: look what they do not wait for.", flush=True)
+    return status
+
+
+def last_failed() -> list[str]:
+    """Return the tests that failed in the last run, by name."""
+    try:
+        return list(json.loads(Path(".pytest_cache/v/cache/lastfailed").read_bytes()))
+    except (OSError, ValueError):
+        return []
+
+
+def run(options: list[str]) -> int:
+    """Run pytest with these options, in memory where there is room."""
     with in_memory() if has_room(IN_MEMORY) else nullcontext() as folder:
         environment = os.environ if folder is None else {**os.environ, "TMPDIR": folder}
         # A short path: tests compare what is printed, and a long one would be wrapped.
         here = [] if folder is None else [f"--basetemp={folder}/t"]
         with subprocess.Popen(
-            [sys.executable, "-m", "pytest", *TOGETHER, *here, *options], env=environment
+            [sys.executable, "-m", "pytest", *here, *options], env=environment
         ) as tests:
             while True:
                 try:

@@ -68,3 +68,35 @@ def test_a_folder_where_nothing_may_be_run_is_not_used(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(os, "statvfs", lambda _: Closed)
     assert not run_tests.has_room(tmp_path)
+
+
+FAILS_ONCE = """
+from pathlib import Path
+
+def test_once():
+    seen = Path(__file__).with_name("seen")
+    if not seen.exists():
+        seen.touch()
+        raise AssertionError
+
+def test_always():
+    assert {holds}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("holds", "status"), [(True, 0), (False, 1)])
+def test_a_failure_runs_once_more_alone(tmp_path, holds, status):
+    (tmp_path / "test_it.py").write_text(FAILS_ONCE.format(holds=holds), "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.run_tests", "--retry-alone", "test_it.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.fspath(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == status, done.stdout
+    assert "once more, alone:\n  test_it.py::" in done.stdout
+    assert ("beside other tests only" in done.stdout) == holds
