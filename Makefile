@@ -29,8 +29,8 @@ help: ## what can be made
 	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
 	@$(PY) -c "open('.venv/made', 'w').close()"
 
-.venv/installed: .venv/made pyproject.toml src/scrubjay/_version.py
-	$(PY) -m pip install --quiet --editable ".[all]"
+.venv/installed: .venv/made pyproject.toml src/scrubjay/_version.py packages/scrubjay-models/pyproject.toml
+	$(PY) -m pip install --quiet --editable ".[all]" --editable packages/scrubjay-models
 	@$(PY) -m compileall -q src
 	@$(PY) -c "open('.venv/installed', 'w').close()"
 
@@ -57,12 +57,13 @@ help: ## what can be made
 	npm install --prefix tools/web --no-package-lock --no-audit --no-fund
 	@$(PY) -c "open('.venv/web', 'w').close()"
 
-demo: .venv/installed ## install, fetch the model, index these docs, answer two questions and explain them
+demo: .venv/installed ## install, fetch the multilingual model, index these docs, answer two questions and explain them
 	$(BIN)/scrubjay models pull
 	$(BIN)/scrubjay demo --docs docs --keep .cache/demo.db
 
 test: .venv/servers ## install what the tests need, run every test, print the 25 slowest
-	$(BIN)/scrubjay models pull
+	$(BIN)/scrubjay models pull all-MiniLM-L6-v2
+	$(BIN)/scrubjay models pull use-multilingual-3
 	$(PY) -m tools.run_tests --retry-alone --durations=25
 
 test-fast: .venv/developing ## run the tests that need no server, browser or model, in under a minute

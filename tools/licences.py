@@ -21,6 +21,8 @@ from packaging.utils import canonicalize_name
 
 PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
+PACKAGES = PROJECT.parent / "packages"
+
 PERMISSIVE = frozenset(
     "0BSD Apache-2.0 BSD BSD-2-Clause BSD-3-Clause CC0-1.0 CNRI-Python HPND ISC MIT MIT-0 MIT-CMU"
     " PSF-2.0 Python-2.0 Unlicense Zlib".split()
@@ -93,6 +95,7 @@ def main() -> None:
     """Check every licence; print the table, or with `--all` every package that is installed."""
     direct = list(dependencies())
     installed = {one.name: one.licence for one in direct} | dict(_closure(_named()))
+    installed |= dict(packages())
     if "--all" in sys.argv[1:]:
         for name, licence in sorted(installed.items()):
             print(f"{name:45} {licence or 'unknown'}")
@@ -215,6 +218,34 @@ def _spdx(stated: str) -> str:
     stated = stated.strip()
     known = {**{one.casefold(): one for one in PERMISSIVE | COPYLEFT}, **_SPELLINGS}
     return known.get(stated.casefold(), "")
+
+
+def models() -> None:
+    """Print the table of models: the licence of each, and what brings it."""
+    from scrubjay.models import registry
+    from scrubjay.models.bundled import ENCODER, LICENCE, PACKAGE, RANKER
+
+    rows = [
+        (registry.STATIC, "MIT", "the package scrubjay"),
+        (ENCODER.name, ENCODER.licence, f"the package {PACKAGE}"),
+        (RANKER, LICENCE, f"the package {PACKAGE}"),
+        *(
+            (state.card.name, state.card.licence, "a download")
+            for state in registry.known_models()
+            if state.card != ENCODER
+        ),
+    ]
+    print("\n| model | licence | comes with |\n|---|---|---|")
+    for row in rows:
+        print(f"| {' | '.join(row)} |")
+    print()
+
+
+def packages() -> Iterator[tuple[str, str]]:
+    """Yield the other distributions of this repository, with the licence that each states."""
+    for file in sorted(PACKAGES.glob("*/pyproject.toml")):
+        project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        yield project["name"], project["license"]
 
 
 @cache

@@ -1,11 +1,13 @@
-"""Protocols for models: embedder, reranker and generator."""
+"""Protocols for models: embedder, reranker, generator and reader of changes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -53,3 +55,48 @@ class Generator(Protocol):
     name: str
 
     def complete(self, prompt: str, *, schema: dict[str, object] | None = None) -> str: ...
+
+
+class Passage(NamedTuple):
+    """The text of a memory for a reader of changes, and when it was stored."""
+
+    text: str
+    at: datetime | None
+
+
+class Relation(NamedTuple):
+    """What the newer of two notes does to the older one, as probabilities whose sum is 1: it replaces
+    it, replaces a part of it, holds for a while only, repeats it, or says something else."""
+
+    replaces: float
+    partial: float
+    temporary: float
+    repeats: float
+    other: float
+
+    @property
+    def strength(self) -> float:
+        """The strength of a link `updates` from the newer to the older note."""
+        return self.replaces + 0.5 * self.partial
+
+
+class Answers(NamedTuple):
+    """How likely none of some notes answers a question, and each of them; together that is 1."""
+
+    none: float
+    notes: tuple[float, ...]
+
+
+@runtime_checkable
+class NoteReader(Protocol):
+    """Reads dated notes together: two of them, or a question with several."""
+
+    name: str
+
+    def relations(self, pairs: Sequence[tuple[Passage, Passage]]) -> Sequence[Relation]:
+        """Return one relation for each pair of an older and a newer note."""
+        ...
+
+    def answers(self, question: str, asked_at: datetime, notes: Sequence[Passage]) -> Answers:
+        """Return how likely each note answers the question at that time, in the order of the notes."""
+        ...

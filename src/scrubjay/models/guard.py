@@ -18,7 +18,17 @@ from scrubjay.runtime.worker import call_within
 from scrubjay.times import micros
 
 if TYPE_CHECKING:
-    from scrubjay.models import Embedder, Generator, Matrix, Reranker, TokenEmbedder
+    from scrubjay.models import (
+        Answers,
+        Embedder,
+        Generator,
+        Matrix,
+        NoteReader,
+        Passage,
+        Relation,
+        Reranker,
+        TokenEmbedder,
+    )
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -205,9 +215,14 @@ class GuardedReranker:
         self.inner = inner
         self.name = str(inner.name)
         self.key = str(getattr(inner, "key", self.name))
+        self.languages = tuple(getattr(inner, "languages", ()))
         self._notes = notes
         self._clock = clock
         self._breaker = Breaker(self.name, f"reranker {self.key}", notes, clock)
+
+    def reads(self, language: str) -> bool:
+        """True for a language that the model supports, or where that is not known."""
+        return not (language and self.languages) or language in self.languages
 
     def score(self, query: str, texts: Sequence[str], *, within_s: float) -> list[float]:
         """Return one score a text, or raise Unavailable with the reason."""
@@ -262,6 +277,51 @@ class GuardedReranker:
         speed_ms = took_ms / _SAMPLE_PAIRS / (len(_SAMPLE) / 1000)
         self._notes.put("speed", self.key, f"{speed_ms:.6g}", micros(self._clock()))
         return speed_ms
+
+
+class GuardedNoteReader:
+    """A reader of notes whose answers are checked: as many as asked for, each probabilities."""
+
+    def __init__(self, inner: NoteReader) -> None:
+        shape = "name, relations(pairs) and answers(question, asked_at, notes)"
+        _check_has(inner, "reader of notes", shape, "name", "relations", "answers")
+        self.inner = inner
+        self.name = str(inner.name)
+
+    @property
+    def is_loaded(self) -> bool:
+        return bool(getattr(self.inner, "is_loaded", True))
+
+    def relations(self, pairs: Sequence[tuple[Passage, Passage]]) -> list[Relation]:
+        """Return a relation for each pair of an older and a newer note, or raise Unavailable."""
+        from scrubjay.models import Relation
+
+        if not pairs:
+            return []
+        answer = _call(self.name, lambda: [Relation(*row) for row in self.inner.relations(pairs)])
+        if len(answer) != len(pairs) or not all(map(_are_shares, answer)):
+            raise Unavailable(f"{self.name} must return five probabilities in 0..1 for each pair")
+        return answer
+
+    def answers(self, question: str, asked_at: datetime, notes: Sequence[Passage]) -> Answers:
+        """Return how likely none of the notes answers a question, and each of them, in their order."""
+        from scrubjay.models import Answers
+
+        def ask() -> Answers:
+            none, likely = self.inner.answers(question, asked_at, notes)
+            return Answers(none, tuple(likely))
+
+        answer = _call(self.name, ask)
+        if len(answer.notes) != len(notes) or not _are_shares([answer.none, *answer.notes]):
+            raise Unavailable(f"{self.name} must return a probability in 0..1 for each note")
+        return answer
+
+
+def _are_shares(values: Sequence[object]) -> bool:
+    """True for probabilities; not for NaN."""
+    return all(
+        isinstance(value, int | float) and -_SLACK <= value <= 1 + _SLACK for value in values
+    )
 
 
 class GuardedGenerator:

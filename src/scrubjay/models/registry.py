@@ -8,14 +8,23 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.config import Access, EmbedderAccess, embedder_access, offline
+from scrubjay.config import DEFAULT_EMBEDDER, Access, EmbedderAccess, embedder_access, offline
 from scrubjay.errors import NotFound, Unavailable
+from scrubjay.models.bundled import (
+    ENCODER,
+    RANKER,
+    RANKER_WINDOW,
+    READER,
+    BundledCard,
+    find_bundled,
+    not_installed,
+)
 from scrubjay.models.download.pull import MINILM, USE_MULTILINGUAL, ModelCard, folder, is_cached
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.models import Embedder, Generator, NoteReader, Reranker
     from scrubjay.runtime.progress import Progress
 
 GROUP = "scrubjay.embedders"
@@ -25,8 +34,10 @@ LATE = "late"
 CORPUS = "corpus"
 NONE = "none"
 STATIC = "potion-base-8M"  # the table in the package, alone
-DEFAULT = MINILM.name
+DEFAULT = DEFAULT_EMBEDDER
 CARDS = {MINILM.name: MINILM}
+# Indexes of the models that were, or are, used without a setting, and how these are named there.
+DEFAULT_INDEXES = {ENCODER.index: ENCODER.name, f"{MINILM.name}/fp32": MINILM.name}
 # What a name without its owner most likely means.
 _WELL_KNOWN = (
     *("BAAI/bge-m3", "BAAI/bge-small-en-v1.5", "BAAI/bge-base-en-v1.5"),
@@ -39,16 +50,33 @@ _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+(@[\w.-]+)?")
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """A model that scrubjay can download, and whether it is here already."""
+    """An embedder that scrubjay can download or that a package brings, and whether it is here already."""
 
-    card: ModelCard
+    card: ModelCard | BundledCard
     cached: bool
     path: Path
+    size: int
+    """Bytes of its files; 0 for those of a package that is not installed."""
 
 
 def known_models() -> list[ModelState]:
     cards = (*CARDS.values(), USE_MULTILINGUAL)
-    return [ModelState(card, is_cached(card), folder(card)) for card in cards]
+    files = find_bundled(ENCODER.name)
+    bundled = ModelState(ENCODER, False, Path(), 0)
+    if files is not None:
+        bundled = ModelState(ENCODER, True, files.graph.parent, files.size)
+    return [
+        bundled,
+        *(ModelState(card, is_cached(card), folder(card), card.size) for card in cards),
+    ]
+
+
+def default_embedder() -> str:
+    """Return the embedder of a new store for which no setting names one: all-MiniLM-L6-v2, which ranks
+    better, or the bundled encoder where that is not on the machine and must not be fetched."""
+    if offline() and not is_cached(MINILM) and find_bundled(ENCODER.name) is not None:
+        return ENCODER.name
+    return MINILM.name
 
 
 def why_not_here(name: str, fetch: str, detail: str = "") -> str:
@@ -62,14 +90,14 @@ def why_not_here(name: str, fetch: str, detail: str = "") -> str:
 def load_embedder(
     name: str | EmbedderAccess = DEFAULT, *, progress: Progress | None = None
 ) -> Embedder:
-    """Return the embedder of a name: one of ours, a model of the hub (`owner/name[@revision]`), a folder,
-    a URL with the model's name, `gemini#model`, or a plug-in. Nothing is downloaded or asked yet.
+    """Return the embedder of a name: one of ours, `auto`, a model of the hub (`owner/name[@revision]`),
+    a folder, a URL with the model's name, `gemini#model`, or a plug-in. Nothing is downloaded or asked yet.
     A plug-in is an entry point of the group `scrubjay.embedders` that names a callable without
     arguments. `name` may include the precision, as the embedder's own name does."""
     from scrubjay.models.model_files import is_path
 
     access = name if isinstance(name, EmbedderAccess) else embedder_access(name)
-    spec = access.spec
+    spec = default_embedder() if access.spec == DEFAULT else access.spec
     if spec in (STATIC, f"{STATIC}/int8"):
         return load_static_embedder()
     if spec in (USE_MULTILINGUAL.name, f"{USE_MULTILINGUAL.name}/int8"):
@@ -80,6 +108,10 @@ def load_embedder(
         from scrubjay.models.embed.local import OnnxEmbedder
 
         return OnnxEmbedder(card, progress=progress)
+    if spec in (ENCODER.name, ENCODER.index):
+        from scrubjay.models.embed.local import BundledEmbedder
+
+        return BundledEmbedder(ENCODER, find_bundled(ENCODER.name))
     if is_remote(spec):
         from scrubjay.models.embed.remote import RemoteEmbedder
 
@@ -110,12 +142,13 @@ def is_remote(name: str) -> bool:
 def _no_embedder(spec: str, plugins: dict[str, EntryPoint]) -> str:
     from scrubjay.text.validation import did_you_mean
 
-    known = {name.rpartition("/")[2]: name for name in (*_WELL_KNOWN, *CARDS, *plugins)}
+    ours = (ENCODER.name, *CARDS)
+    known = {name.rpartition("/")[2]: name for name in (*_WELL_KNOWN, *ours, *plugins)}
     found = did_you_mean(spec, known)
     for short, name in known.items():
         found = found.replace(repr(short), repr(name))
     return (
-        f"There is no model named {spec!r}{found}; give {', '.join([*CARDS, *sorted(plugins)])}, a"
+        f"There is no model named {spec!r}{found}; give {', '.join([*ours, *sorted(plugins)])}, a"
         " model of the hub (owner/name or owner/name@revision), a folder with its ONNX export"
         " (./name), a URL with the model's name (http://localhost:11434/v1#bge-m3), or"
         " gemini#gemini-embedding-001"
@@ -136,12 +169,36 @@ def load_static_embedder() -> Embedder:
     return StaticEmbedder()
 
 
+@cache
+def load_bundled_reranker() -> Reranker:
+    """Return the cross-encoder of scrubjay-models, one for the process; Unavailable without it."""
+    from scrubjay.models.rerank.cross_encoder import BundledCrossEncoder
+
+    files = find_bundled(RANKER)
+    if files is None:
+        raise Unavailable(not_installed(RANKER))
+    return BundledCrossEncoder(RANKER, files, RANKER_WINDOW)
+
+
+@cache
+def load_reader() -> NoteReader:
+    """Return the reader of scrubjay-models, one for the process; Unavailable without it."""
+    from scrubjay.models.reader import OnnxReader
+
+    files = find_bundled(READER)
+    if files is None:
+        raise Unavailable(not_installed(READER))
+    return OnnxReader(files.graph, files.tokenizer)
+
+
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:
-    """Return the reranker of a URL, a plug-in, a folder, or the model hub."""
+    """Return the reranker of a URL, of scrubjay-models, a plug-in, a folder, or the model hub."""
     from scrubjay.models.model_files import is_path
     from scrubjay.models.rerank.cross_encoder import OnnxCrossEncoder
 
     spec = access.spec
+    if spec == RANKER:
+        return load_bundled_reranker()
     if "://" in spec:
         from scrubjay.models.endpoint import endpoint
         from scrubjay.models.rerank.remote import RemoteReranker
@@ -154,7 +211,7 @@ def load_reranker(access: Access, *, progress: Progress | None = None) -> Rerank
     if is_path(spec) or _HUB_NAME.fullmatch(spec):
         return OnnxCrossEncoder(spec, progress=progress)
     raise NotFound(
-        f"There is no reranker {spec!r}; give {LATE}, {NONE}, a model of the hub (owner/name), a"
+        f"There is no reranker {spec!r}; give {LATE}, {NONE}, {RANKER}, a model of the hub (owner/name), a"
         f" folder with model.onnx (./name), a URL such as http://localhost:8012/rerank#model{_or_one_of(plugins)}"
     )
 

@@ -10,9 +10,9 @@ from weakref import WeakMethod
 
 from scrubjay.config import Access, EmbedderAccess, embedder_access, offline
 from scrubjay.errors import Unavailable
-from scrubjay.models import Embedder, Reranker
+from scrubjay.models import Embedder, NoteReader, Reranker
 from scrubjay.models.guard import is_ready
-from scrubjay.models.registry import load_embedder, load_reranker
+from scrubjay.models.registry import load_embedder, load_reader, load_reranker
 from scrubjay.runtime.backoff import Backoff
 from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import Worker
@@ -20,7 +20,7 @@ from scrubjay.runtime.worker import Worker
 log = logging.getLogger(__name__)
 
 
-M = TypeVar("M", bound=Embedder | Reranker)
+M = TypeVar("M", bound=Embedder | Reranker | NoteReader)
 
 
 class _Stopped(Exception):
@@ -174,6 +174,7 @@ class SharedModels:
         self._lock = threading.Lock()
         self._embedders: dict[EmbedderAccess, ModelLoader[Embedder]] = {}
         self._rerankers: dict[Access, ModelLoader[Reranker]] = {}
+        self._reader: ModelLoader[NoteReader] | None = None
 
     def embedder(self, name: str | EmbedderAccess) -> ModelLoader[Embedder]:
         """Return the embedder of that name; raises as `load_embedder` does."""
@@ -191,6 +192,14 @@ class SharedModels:
                     lambda to: load_reranker(access, progress=to)
                 )
             return self._rerankers[access]
+
+    def reader(self) -> ModelLoader[NoteReader]:
+        """Return the reader of notes; raises as `load_reader` does."""
+        with self._lock:
+            if self._reader is None:
+                model = load_reader()
+                self._reader = ModelLoader(lambda _: model)
+            return self._reader
 
     def failed(self) -> list[str]:
         """Return the kinds of models that failed to load: embedder, reranker."""

@@ -14,6 +14,7 @@ from scrubjay.models.registry import (
     CORPUS,
     LATE,
     NONE,
+    load_bundled_reranker,
     load_generator,
     load_reranker,
     why_not_here,
@@ -53,6 +54,8 @@ class SearchModels:
         self._no_reranker = _why_none("reranker", reranker)
         self._no_generator = _why_none("generator", generator)
         self._absent: tuple[str, ...] = ()
+        self._bundled: GuardedReranker | None = None
+        self._is_named = not (reranker is None or reranker is True) or load().reranker_named
         self._choose_reranker(_chosen("reranker", reranker), models)
         self._choose_generator(_chosen("generator", generator))
 
@@ -88,14 +91,17 @@ class SearchModels:
                 self._no_generator = str(failure)
                 self._absent = (*self._absent, "generator")
 
-    def names(self, by_tokens: bool) -> tuple[str | None, str | None]:
+    def names(self, by_tokens: bool, *, bundled: bool) -> tuple[str | None, str | None]:
         """Return the names of the reranker and the generator, ready or not.
 
-        `by_tokens` is True when the embedder gives token vectors, which late interaction needs.
+        `by_tokens` is True when the embedder gives token vectors, which late interaction needs;
+        `bundled` for a profile that uses the bundled reranker.
         """
+        unnamed = self.bundled_reranker() if bundled else None
         late = LATE if self.late and by_tokens else None
         corpus = CORPUS if self._corpus else None
-        reranker = self._reranker.name if self._reranker else late
+        chosen = self._reranker or unnamed
+        reranker = chosen.name if chosen else late
         return reranker, self._generator.name if self._generator else corpus
 
     def reranker(self) -> tuple[GuardedReranker | None, str]:
@@ -111,6 +117,16 @@ class SearchModels:
         loading = loader and loader.why_not(fetch=fetch, instead="ranked without it")
         return None, loading or why_not_here(reranker.name, fetch)
 
+    def bundled_reranker(self) -> GuardedReranker | None:
+        """Return the reranker of scrubjay-models, where it is installed and no other one is chosen."""
+        if self._bundled is None and not self._is_named:
+            try:
+                model = load_bundled_reranker()
+            except Unavailable:  # it is not installed, and no setting names it
+                return None
+            self._bundled = GuardedReranker(model, self._notes, self._clock, calibrates=True)
+        return self._bundled
+
     def background_generator(self) -> tuple[GuardedGenerator | None, str]:
         """Return the language model for background work, or the reason why there is none."""
         if self._corpus:
@@ -118,8 +134,9 @@ class SearchModels:
             return None, f"generator {CORPUS!r} is not a language model; {needed}"
         return self._generator and self._generator.patient(), self._no_generator
 
-    def add_to(self, kit: Kit) -> Kit:
-        """Return the kit with these models, and the reasons for those that are missing."""
+    def add_to(self, kit: Kit, *, bundled: bool = False) -> Kit:
+        """Return the kit with these models, and the reasons for those that are missing; with `bundled`,
+        also with the bundled reranker."""
         reranker, no_reranker = self.reranker()
         if not self.late:
             no_tokens = no_reranker
@@ -135,6 +152,7 @@ class SearchModels:
             tokens=None if no_tokens else self._tokens,
             notes=self._notes,
             reranker=reranker,
+            bundled_reranker=self.bundled_reranker() if bundled else None,
             generator=self._generator,
             corpus=self._corpus or None,
             absent=(*self._absent, "reranker") if waits else self._absent,

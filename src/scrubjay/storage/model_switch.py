@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
@@ -67,6 +68,18 @@ class SqlModelSwitch(SqlTable):
         )
         found = {role: StoredModel(*model) for role, *model in rows}
         return found.get(MAIN), found.get(NEXT)
+
+    def oldest_index(self, names: Sequence[str]) -> str | None:
+        """Return the first of these models that has vectors as a main one; None where none has."""
+        marks = ", ".join("?" * len(names))
+        row = self._row(
+            f"SELECT name FROM models AS m WHERE role = '{MAIN}' AND name IN ({marks})"
+            # No index of the vectors begins with the model; the first chunks mostly have theirs.
+            " AND EXISTS (SELECT 1 FROM chunks AS c CROSS JOIN vectors AS v"
+            " WHERE v.chunk = c.n AND v.model = m.n) ORDER BY n LIMIT 1",
+            tuple(names),
+        )
+        return None if row is None else str(row[0])
 
     def count_chunks(self) -> int:
         return self._number("SELECT count(*) FROM chunks")

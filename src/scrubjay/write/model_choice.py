@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.config import EmbedderAccess, embedder_access, load
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.models.model_files import is_path
-from scrubjay.models.registry import is_remote, load_embedder
+from scrubjay.models.registry import (
+    DEFAULT,
+    DEFAULT_INDEXES,
+    default_embedder,
+    is_remote,
+    load_embedder,
+)
 from scrubjay.models.shared import ModelLoader
-from scrubjay.storage.model_switch import StoredModel
+from scrubjay.storage.model_switch import SqlModelSwitch, StoredModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,17 +53,29 @@ class AbsentEmbedder:
         raise Unavailable(self.why_not)
 
 
+def model_in_use(switch: SqlModelSwitch) -> str:
+    """Return the embedder of a store that has chosen none, where no setting names one: the one whose
+    index it has, so that nothing is embedded again without being asked for; else the default."""
+    index = switch.oldest_index(tuple(DEFAULT_INDEXES))
+    return DEFAULT_INDEXES[index] if index is not None else default_embedder()
+
+
 def find_embedder(
-    given: Embedder | str | bool | None, own: StoredModel | None, models: SharedModels | None
+    given: Embedder | str | bool | None,
+    own: StoredModel | None,
+    models: SharedModels | None,
+    default: Callable[[], str] = default_embedder,
 ) -> LoadedModel | None:
-    """Return the embedder of a store: the given one, else the store's own, else that of the settings;
-    None for False."""
+    """Return the embedder of a store: the given one, else the store's own, else that of the settings,
+    else the default; None for False."""
     if given is False:
         return None
     if given is None or given is True:
         if own is not None:
             return load_stored(own, models)
         given = load().embedder
+    if isinstance(given, str) and given == DEFAULT:
+        given = default()
     try:
         if not isinstance(given, str):
             return LoadedModel(GuardedEmbedder(given))
@@ -88,7 +106,7 @@ def checked_model(name: str) -> tuple[StoredModel, LoadedModel]:
     """Load a model and embed one sentence with it; raise an error that says what is wrong with it."""
     if not name.strip():
         raise InvalidInput(f"the model is {name!r}; give its name, folder or URL")
-    access = _portable(embedder_access(name))
+    access = _portable(embedder_access(default_embedder() if name == DEFAULT else name))
     try:
         embedder = GuardedEmbedder(load_embedder(access))
     except NotFound as unknown:

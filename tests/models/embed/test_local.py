@@ -310,7 +310,7 @@ def test_the_list_of_models_says_which_are_here(tmp_path, monkeypatch):
     """For the shell and the doctor, without reading the weights."""
     monkeypatch.setenv("SCRUBJAY_CACHE", str(tmp_path))
 
-    state, _ = known_models()
+    _, state, _ = known_models()
 
     assert (state.card, state.cached, state.path) == (MINILM, False, folder(MINILM))
 

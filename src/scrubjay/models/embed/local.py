@@ -1,4 +1,4 @@
-"""Local embedder: all-MiniLM-L6-v2 as an ONNX graph."""
+"""Local embedders: all-MiniLM-L6-v2, and the encoder of scrubjay-models, as ONNX graphs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import Unavailable
+from scrubjay.models.bundled import BundledCard, BundledModel, not_installed
 from scrubjay.models.device import device_of
 from scrubjay.models.download.pull import MINILM, ModelCard, is_cached, pull
 from scrubjay.models.embed.windows import (
@@ -30,47 +31,31 @@ if TYPE_CHECKING:
     from scrubjay.models import Matrix
 
 
-class OnnxEmbedder:
-    """all-MiniLM-L6-v2 on onnxruntime: the mean of a text's token vectors, scaled to length one.
-    Creating one costs nothing: the model is downloaded and loaded at the first text. It may be
-    shared between threads. The vector of a text does not depend on the texts beside it."""
+class MeanEmbedder:
+    """A Bert on onnxruntime: the mean of a text's token vectors, scaled to length one.
+    Creating one costs nothing: the model is loaded at the first text. It may be shared between
+    threads. The vector of a text does not depend on the texts beside it."""
 
     _batch_tokens = 1024
     texts_at_once = 16  # a slow machine should be stoppable within seconds
 
-    def __init__(
-        self,
-        card: ModelCard = MINILM,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        # The precision is part of the name: vectors of different precision are never mixed.
-        self.name = f"{card.name}/fp32"
+    def __init__(self, name: str, card: ModelCard | BundledCard, threads: int | None) -> None:
+        self.name = name
         self.languages = card.languages
         self.dims = card.dims
         self.window = card.window
         self.token_dims = card.token_dims or card.dims
-        self.card = card
         self._threads = threads or default_threads()
-        self._progress = progress
         self._loading = threading.Lock()
         self._loaded: tuple[WindowedTokenizer, Any] | None = None
-
-    def is_here(self) -> bool:
-        return self._loaded is not None or is_cached(self.card)
 
     @property
     def device(self) -> str:
         """The device it runs on; empty before it is loaded."""
         return "" if self._loaded is None else device_of(self._loaded[1])
 
-    def fetch(self) -> None:
-        """Download the model without loading it; raises Unavailable if it cannot."""
-        pull(self.card, progress=self._progress)
-
     def load(self) -> None:
-        """Download and load the model now rather than later; raises Unavailable if it cannot."""
+        """Load the model now rather than later; raises Unavailable if it cannot."""
         self._parts()
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
@@ -111,17 +96,15 @@ class OnnxEmbedder:
         if self._loaded is None:
             with self._loading:
                 if self._loaded is None:
-                    self._loaded = self._open(pull(self.card, progress=self._progress))
+                    self._loaded = self._load_parts()
         return self._loaded
 
-    def _open(self, folder: Path) -> tuple[WindowedTokenizer, Any]:
-        with required_packages(self.name):
-            tokenizer = WindowedTokenizer(load_tokenizer(folder / "tokenizer.json"), self.window)
-        graph = self._graph()
-        return tokenizer, open_session(self.name, graph, threads=self._threads, weights=folder)
+    def _load_parts(self) -> tuple[WindowedTokenizer, Any]:
+        raise NotImplementedError
 
-    def _graph(self) -> bytes:
-        return Path(__file__).with_name("minilm.onnx").read_bytes()
+    def _tokenizer(self, file: Path) -> WindowedTokenizer:
+        with required_packages(self.name):
+            return WindowedTokenizer(load_tokenizer(file), self.window)
 
     def _encode(self, texts: Sequence[str], *, keep_tokens: bool) -> tuple[Matrix, list[Matrix]]:
         import numpy as np
@@ -158,3 +141,57 @@ class OnnxEmbedder:
                 raise Unavailable(f"onnxruntime failed on {self.name}: {error}") from error
             for row, index in enumerate(batch):
                 yield index, tokens[row, : len(pieces[index])]
+
+
+class OnnxEmbedder(MeanEmbedder):
+    """all-MiniLM-L6-v2, which is downloaded before the first text."""
+
+    def __init__(
+        self,
+        card: ModelCard = MINILM,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        # The precision is part of the name: vectors of different precision are never mixed.
+        super().__init__(f"{card.name}/fp32", card, threads)
+        self.card = card
+        self._progress = progress
+
+    def is_here(self) -> bool:
+        return self._loaded is not None or is_cached(self.card)
+
+    def fetch(self) -> None:
+        """Download the model without loading it; raises Unavailable if it cannot."""
+        pull(self.card, progress=self._progress)
+
+    def _load_parts(self) -> tuple[WindowedTokenizer, Any]:
+        return self._open(pull(self.card, progress=self._progress))
+
+    def _open(self, folder: Path) -> tuple[WindowedTokenizer, Any]:
+        tokenizer, graph = self._tokenizer(folder / "tokenizer.json"), self._graph()
+        return tokenizer, open_session(self.name, graph, threads=self._threads, weights=folder)
+
+    def _graph(self) -> bytes:
+        return Path(__file__).with_name("minilm.onnx").read_bytes()
+
+
+class BundledEmbedder(MeanEmbedder):
+    """The encoder of an installed package; without it, one that never answers and says why.
+    Its token vectors are in the space of all-MiniLM-L6-v2, so the same rotation fits them."""
+
+    def __init__(
+        self, card: BundledCard, files: BundledModel | None, *, threads: int | None = None
+    ) -> None:
+        super().__init__(card.index, card, threads)
+        self.files = files
+        self.why_not = not_installed(card.name) if files is None else ""
+
+    def is_here(self) -> bool:
+        return self.files is not None
+
+    def _load_parts(self) -> tuple[WindowedTokenizer, Any]:
+        if self.files is None:
+            raise Unavailable(self.why_not)
+        tokenizer = self._tokenizer(self.files.tokenizer)
+        return tokenizer, open_session(self.name, self.files.graph, threads=self._threads)

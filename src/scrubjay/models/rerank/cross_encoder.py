@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.models.bundled import BundledModel
 from scrubjay.models.model_files import (
     ModelFiles,
     chosen_graph,
@@ -119,16 +120,21 @@ class OnnxCrossEncoder:
         if self._loaded is None:
             with self._loading:
                 if self._loaded is None:
-                    self._loaded = self._open(self._files.get())
+                    self._loaded = self._load_parts()
         return self._loaded
 
-    def _open(self, folder: Path) -> _Parts:
-        from scrubjay.models.rerank.pairs import PairGraph, PairTokenizer
+    def _load_parts(self) -> _Parts:
+        return self._open(self._files.get())
 
+    def _open(self, folder: Path) -> _Parts:
         chosen = chosen_graph(folder)
         config = read_config(folder, self._most_tokens)
-        graph = PairGraph(self.name, folder / chosen, config, threads=self._threads)
-        path = folder / "tokenizer.json"
+        return self._read(chosen, folder / chosen, folder / "tokenizer.json", config)
+
+    def _read(self, chosen: str, graph: Path, path: Path, config: RerankerConfig) -> _Parts:
+        from scrubjay.models.rerank.pairs import PairGraph, PairTokenizer
+
+        pairs = PairGraph(self.name, graph, config, threads=self._threads)
         try:
             with required_packages(self.name):
                 tokenizer = PairTokenizer(path, config.window, self._most_windows)
@@ -136,8 +142,31 @@ class OnnxCrossEncoder:
             raise
         except Exception as error:  # tokenizers raises nothing narrower
             raise Unavailable(f"The tokenizer {path} cannot be read: {error}") from error
-        log.info("%s is read from %s", self.name, folder / chosen)
-        return _Parts(chosen, graph, tokenizer)
+        log.info("%s is read from %s", self.name, graph)
+        return _Parts(chosen, pairs, tokenizer)
+
+
+class BundledCrossEncoder(OnnxCrossEncoder):
+    """The cross-encoder of an installed package, which reads English."""
+
+    languages = ("en",)
+
+    def __init__(
+        self, name: str, files: BundledModel, window: int, *, threads: int | None = None
+    ) -> None:
+        super().__init__(files.graph.parent, threads=threads, most_tokens=window)
+        self.name = self.key = name
+        self.files = files
+
+    def is_here(self) -> bool:
+        return True
+
+    def fetch(self) -> None:
+        """Nothing is downloaded: the files came with the package."""
+
+    def _load_parts(self) -> _Parts:
+        graph, config = self.files.graph, RerankerConfig(self._most_tokens, pad_id=0, relevant=1)
+        return self._read(graph.name, graph, self.files.tokenizer, config)
 
 
 def read_config(folder: Path, max_tokens: int) -> RerankerConfig:

@@ -66,8 +66,8 @@ def check_database(settings: Settings) -> Iterator[Finding]:
     if is_server_url(path):
         found = check_postgres(partial(_schema_place, path, settings.tenant))
         yield found
-        if found.state == "ok" and _is_current(path, settings.tenant):
-            yield _rows(partial(_open_schema, path, settings.tenant), path)
+        if found.state == "ok" and is_current(path, settings.tenant):
+            yield _rows(partial(open_schema, path, settings.tenant), path)
         return
     file = Path(tenant_file(path, settings.tenant))
     if moved := _why_moved(str(file)):
@@ -275,7 +275,7 @@ def _contents(
     integrity = _integrity(db, file)
     yield integrity
     if integrity.state == "ok" and schema == SCHEMA_VERSION:
-        yield _rows(partial(_open_file, file), str(file))
+        yield _rows(partial(open_file, file), str(file))
     yield _writable(file)
     own = _chosen(db, "main")
     yield _pending(db, own or model, given)
@@ -299,7 +299,7 @@ def _integrity(db: sqlite3.Connection, file: Path) -> Finding:
     return _damaged(file, result)
 
 
-def _open_file(file: Path) -> Database:
+def open_file(file: Path) -> Database:
     from scrubjay.storage.sqlite.existing import ExistingDatabase
 
     return ExistingDatabase(str(file))
@@ -309,14 +309,14 @@ def _schema_place(url: str, tenant: str | None) -> tuple[ServerAddress, str]:
     return parse_server_url(url, POSTGRES, "the store"), tenant_schema(tenant)
 
 
-def _is_current(url: str, tenant: str | None) -> bool:
+def is_current(url: str, tenant: str | None) -> bool:
     """True when opening the schema would not migrate it."""
     from scrubjay.storage.postgres.existing import server_info
 
     return server_info(*_schema_place(url, tenant)).schema == SCHEMA_VERSION
 
 
-def _open_schema(url: str, tenant: str | None) -> Database:
+def open_schema(url: str, tenant: str | None) -> Database:
     from scrubjay.storage.postgres.existing import ExistingSchema
 
     address, schema = _schema_place(url, tenant)

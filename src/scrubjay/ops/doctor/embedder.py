@@ -8,6 +8,7 @@ from time import perf_counter
 
 from scrubjay.config import Settings, embedder_access
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.models.bundled import ENCODER, how_to_install, not_installed
 from scrubjay.models.download.http_file import sha256_of
 from scrubjay.models.download.pull import ModelCard, folder, is_cached
 from scrubjay.models.guard import GuardedEmbedder, is_ready
@@ -65,6 +66,8 @@ def _model(embedder: GuardedEmbedder, settings: Settings) -> Finding:
     if is_ready(embedder.inner):
         where = "on a server" if is_remote(embedder.name) else "on this machine"
         return Finding("model", "ok", f"{embedder.name}, {where}")
+    if embedder.name == ENCODER.index:
+        return Finding("model", "missing", not_installed(ENCODER.name), how_to_install())
     detail = f"{embedder.name} is not on this machine"
     if card is not None:
         detail = f"{card.name} is not in {folder(card)}"

@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from scrubjay.config import Access, Settings, offline
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models.breaker import paused_s
+from scrubjay.models.bundled import ENCODER, PACKAGE, RANKER, find_bundled, how_to_install
 from scrubjay.models.download.pull import is_cached
 from scrubjay.models.endpoint import is_loopback
 from scrubjay.models.guard import GuardedEmbedder, is_ready
@@ -28,6 +30,7 @@ from scrubjay.models.registry import (
     NONE,
     card_of,
     is_remote,
+    load_bundled_reranker,
     load_generator,
     load_reranker,
 )
@@ -70,6 +73,7 @@ def check_packages() -> Iterator[Finding]:
     yield from (_package(*package) for package in _PACKAGES)
     yield _file_readers()
     yield from (_optional(extra, *needs) for extra, needs in _OPTIONAL.items())
+    yield _bundled_models()
 
 
 def check_configuration(
@@ -139,6 +143,21 @@ def _optional(extra: str, modules: tuple[str, ...], command: str) -> Finding:
     return Finding(extra, "missing", detail, pip_install(f"scrubjay[{extra}]"))
 
 
+def _bundled_models() -> Finding:
+    """Report the models of the package scrubjay-models; the reranker scores one pair."""
+    found = {name: files for name in (ENCODER.name, RANKER) if (files := find_bundled(name))}
+    if not found:
+        detail = "optional: an encoder and a reranker that need no download"
+        return Finding(PACKAGE, "missing", detail, how_to_install())
+    if RANKER in found:
+        try:
+            load_bundled_reranker().score("where are the acorns?", ["The acorns are in the oak."])
+        except Unavailable as error:
+            return Finding(PACKAGE, "failed", str(error), how_to_install())
+    version = next(iter(found.values())).version.removeprefix(f"{PACKAGE} ")
+    return Finding(PACKAGE, "ok", f"{version}: {', '.join(found)}")
+
+
 def _is_there(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
@@ -149,7 +168,10 @@ def _reranker(settings: Settings) -> Finding:
         detail = "disabled: results are in the order of fusion"
         return Finding("reranker", "degraded", detail, _set("reranker", LATE))
     if access.spec == LATE:
-        return _late_interaction(settings)
+        found = _late_interaction(settings)
+        if settings.reranker_named or find_bundled(RANKER) is None:
+            return found
+        return replace(found, detail=f"{found.detail}; {RANKER} for the profiles gno and gnosis")
     try:
         reranker = load_reranker(access)
     except (InvalidInput, NotFound, Unavailable) as error:
@@ -166,6 +188,8 @@ def _late_interaction(settings: Settings) -> Finding:
     if is_remote(settings.embedder):
         detail = f"{settings.embedder} gives no token vectors: results are in the order of fusion"
         return Finding("reranker", "degraded", detail)
+    if settings.embedder == ENCODER.name and find_bundled(ENCODER.name) is None:
+        return Finding("reranker", "missing", f"{detail}, which is not here", how_to_install())
     card = card_of(settings.embedder)
     if card is None or is_cached(card):
         return Finding("reranker", "ok", detail)

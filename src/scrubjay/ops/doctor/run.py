@@ -20,6 +20,7 @@ from scrubjay.ops.doctor.database import (
 from scrubjay.ops.doctor.disk import check_disk
 from scrubjay.ops.doctor.embedder import index_of
 from scrubjay.ops.doctor.installation import check_configuration, check_packages
+from scrubjay.ops.doctor.model_of_store import with_model_of_store
 from scrubjay.ops.doctor.permissions import check_permissions
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.text.urls import is_server_url
@@ -31,6 +32,7 @@ _MOST_FILES = 2000  # as many as a search checks; with more, each search reports
 
 
 def examine(settings: Settings) -> list[Finding]:
+    settings = with_model_of_store(settings)
     indexed = settings._replace(embedder=index_of(settings))
     return [
         *check_packages(),

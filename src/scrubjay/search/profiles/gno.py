@@ -41,10 +41,11 @@ _RECALL: tuple[Stage, ...] = (
 )
 _RERANK: tuple[Stage, ...] = (
     sources.look_up(),
-    when(
-        test=configured(part="reranker"),
-        then=(rerank.cross_encoder(depth=20, chars=4000, deadline_ms=2000, give_up_s=10),),
-        otherwise=(rerank.late_interaction(depth=20, floor=rerank.UNRELATED),),
+    rerank.best_reader(
+        named=rerank.cross_encoder(depth=20, chars=4000, deadline_ms=2000, give_up_s=10),
+        # It reads a passage of a thousand characters at once.
+        bundled=rerank.cross_encoder(depth=20, chars=1000, deadline_ms=2000, give_up_s=10),
+        late=rerank.late_interaction(depth=20, floor=rerank.UNRELATED),
     ).named("rerank"),
     rerank.blend(top3=0.75, top10=0.60, beyond=0.40),
     fuse.over_best().named(fuse.NORMALIZE),

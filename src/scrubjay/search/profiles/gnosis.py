@@ -3,7 +3,7 @@ After `seeds/gnosis.txt`; the rows are GS-1 to GS-16 of the requirements."""
 
 from __future__ import annotations
 
-from scrubjay.search.pipeline import Stage, configured, recall, when
+from scrubjay.search.pipeline import Stage, recall, when
 from scrubjay.search.stages import adjust, fuse, present, rerank, topics, understand
 from scrubjay.search.stages import recall as sources
 
@@ -30,17 +30,16 @@ def gnosis(
     size: int = 64, *, checks: tuple[Stage, ...] = (), rerank_from: int = 5, expand_top: int = 3
 ) -> tuple[Stage, ...]:
     """Find a pool of `size` candidates, rerank all of them, and show those above the noise.
-    Late interaction, used where no reranker is configured, counts from the score of unrelated
+    Where no reranker is configured, the bundled one reads as many of them as fit its deadline. Late
+    interaction, used where there is neither, counts from the score of unrelated
     texts: counted from 0, everything was excellent, no answer was empty, and summaries always came
     first."""
-    read = when(
-        test=configured(part="reranker"),
-        then=(
-            rerank.cross_encoder(
-                depth=size, chars=WHOLE_TEXT_CHARS, deadline_ms=None, give_up_s=60
-            ),
+    read = rerank.best_reader(
+        named=rerank.cross_encoder(
+            depth=size, chars=WHOLE_TEXT_CHARS, deadline_ms=None, give_up_s=60
         ),
-        otherwise=(rerank.late_interaction(depth=size, floor=rerank.UNRELATED),),
+        bundled=rerank.cross_encoder(depth=size, chars=1000, deadline_ms=2000, give_up_s=10),
+        late=rerank.late_interaction(depth=size, floor=rerank.UNRELATED),
     ).named("read")
     return (
         understand.keywords(),

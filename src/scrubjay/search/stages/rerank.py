@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import Unavailable
 from scrubjay.runtime.command_hints import pending_vectors
-from scrubjay.search.pipeline import Run, explained_by, limits, stage, summed
+from scrubjay.search.pipeline import (
+    Run,
+    Stage,
+    configured,
+    explained_by,
+    limits,
+    stage,
+    summed,
+    when,
+)
 from scrubjay.search.stages.present import best_chunks, wordiest
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.snippets import embedding_text
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
 
 LATE = "late"
 CROSS = "cross_encoder"
+BUNDLED = "bundled_cross_encoder"
 # Average MaxSim of MiniLM between a question and an unrelated passage.
 UNRELATED = 0.38
 _MOST_QUERY_CHARS = 2000
@@ -123,10 +133,13 @@ def cross_encoder(
     """Score the best passage of each candidate with the configured reranker, in one call.
     A passage is the best chunk with its surroundings, up to `chars` characters; a large number
     means the whole document. The measured speed of the reranker decides how many passages fit
-    into the deadline. A call that takes longer than `give_up_s` is abandoned."""
-    reranker: GuardedReranker = run.kit.need("reranker")
+    into the deadline. A query in a language that the reranker states not to support is left as it is.
+    A call that takes longer than `give_up_s` is abandoned."""
+    reranker: GuardedReranker = run.kit.bundled_reranker or run.kit.need("reranker")
     if not run.pool:
         return run
+    if not reranker.reads(run.query.language):
+        return run.noting(left_out=f"{reranker.name} does not support {run.query.language}")
     texts = _passages(run, run.pool[:depth], chars)
     speed_ms = reranker.ms_per_1000_chars(give_up_s) if deadline_ms is not None else None
     pairs = _fitting(texts, speed_ms, deadline_ms)
@@ -139,6 +152,29 @@ def cross_encoder(
             f"{pairs} of {len(texts)} passages were reranked: no more fit into {deadline_ms:g} ms"
         )
     return run if speed_ms is None else run.noting(ms_per_1000_chars=round(speed_ms, 3))
+
+
+@stage
+def bundled_reads(run: Run) -> bool:
+    """True when the bundled reranker may be used, and reads the language of the query."""
+    reranker = run.kit.bundled_reranker
+    return reranker is not None and reranker.reads(run.query.language)
+
+
+def best_reader(*, named: Stage, bundled: Stage, late: Stage) -> Stage:
+    """Read candidates with the reranker that the user has chosen, else with the bundled one where it is
+    installed, else by token vectors."""
+    return when(
+        test=configured(part="reranker"),
+        then=(named,),
+        otherwise=(
+            when(
+                test=bundled_reads(),
+                then=(bundled.named(BUNDLED),),
+                otherwise=(late,),
+            ).named("no_reranker_chosen"),
+        ),
+    )
 
 
 def _fitting(texts: Sequence[str], speed_ms: float | None, deadline_ms: float | None) -> int:

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from scrubjay.config import Settings
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
 from scrubjay.models import registry
+from scrubjay.models.bundled import ENCODER, RANKER
 from scrubjay.models.download.pull import ModelCard
 from scrubjay.models.guard import is_ready
 from scrubjay.runtime.command_hints import pending_vectors
@@ -44,17 +45,26 @@ def has_chosen(store: Store) -> bool:
     return embedding.follows and embedding.switch.chosen()[0] is not None
 
 
+def is_bundled(name: str) -> bool:
+    """True for a model of the package scrubjay-models."""
+    return name in (ENCODER.name, ENCODER.index, RANKER)
+
+
 def _missing_model(settings: Settings, store: Store | None) -> Downloaded | None:
     """Return the embedder of the store, or that of the settings, if it has to be downloaded first; a
     search reports a wrong name."""
     try:
-        own = store._context.embedding.embedder if store and has_chosen(store) else None
+        own = store._context.embedding.embedder if store and _follows(store, settings) else None
         embedder = own.inner if own else registry.load_embedder(settings.embedder_access)
     except (InvalidInput, NotFound, Unavailable):
         return None
     if isinstance(embedder, Downloaded) and not is_ready(embedder):
         return embedder
     return None
+
+
+def _follows(store: Store, settings: Settings) -> bool:
+    return has_chosen(store) or settings.embedder == registry.DEFAULT
 
 
 def fetch_model(settings: Settings, store: Store | None = None) -> str | None:

@@ -1,9 +1,9 @@
 """Train a small cross-encoder from all-MiniLM-L6-v2 on one GPU, in minutes.
 
-Two steps, the second on a machine with a GPU, torch and transformers:
+Two steps, the second on a machine with a GPU and torch:
 
-    python -m tools.train_reranker prepare IN --train TRAIN --not-in EVAL
-    python -m tools.train_reranker train IN --out OUT
+    python -m training.rank prepare IN --train TRAIN --not-in EVAL
+    python -m training.rank train IN --out OUT --seconds 420
 
 TRAIN has squad_train.jsonl (CC BY-SA 4.0) and medquad.jsonl (CC BY 4.0). A passage or question
 that is also in EVAL is left out. OUT gets the weights, and held-out groups with their logits.
@@ -28,11 +28,13 @@ from typing import Any
 import numpy as np
 
 HELD_OUT_EVERY = 16  # of titles and diseases: none of their passages is trained on
+LAYERS, INNER = tuple(range(6)), 1536
 MADE_UP = 25_000  # pairs of each of the two kinds
 TESTED = 600  # held-out groups of each kind, at most
 MOST_TOKENS, MOST_QUERY_TOKENS = 256, 96
 MINED, RANDOM, MINED_FROM, LIKELY_FALSE = 8, 3, 30, 0.93
-STEPS, GROUPS, LEARNING_RATE, WARM_UP, BCE_SHARE = 2300, 64, 6e-5, 0.06, 0.3
+GROUPS, LEARNING_RATE, WARM_UP, BCE_SHARE = 64, 6e-5, 0.06, 0.3
+ROUNDED_FROM = 0.4  # of the time: from then on weights and activations are rounded
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")
 
@@ -87,9 +89,10 @@ def make_up(texts: list[str]) -> list[Example]:
 
 def prepare(args: argparse.Namespace) -> None:
     """Write what the GPU machine needs: the examples, and the base model at half its size."""
-    from scrubjay.models.download.pull import MINILM, pull
     from tools.compare_precision import read_jsonl
     from tools.int8_graph import Int8Graph
+
+    from scrubjay.models.download.pull import MINILM, pull
 
     files = [*args.not_in.rglob("corpus.jsonl"), *args.not_in.rglob("queries.jsonl")]
     forbidden = {mark for path in files for row in read_jsonl(path) for mark in marks(row["text"])}
@@ -129,9 +132,10 @@ class Trainer:
     """The model on the GPU and the texts as tokens: mines, scores and learns."""
 
     def __init__(self, folder: Path) -> None:
-        import torch  # type: ignore[import-not-found, unused-ignore]
-        import transformers  # type: ignore[import-not-found, unused-ignore]
+        import torch
         from tokenizers import Tokenizer
+
+        from training.bert import Bert, load_minilm
 
         self.torch = torch
         torch.manual_seed(7)
@@ -148,12 +152,20 @@ class Trainer:
         self.queries = [found.ids for found in tokens([query for _, query, *_ in self.examples])]
         own = iter([found.ids for found in tokens([rest for *_, rest in self.examples if rest])])
         self.right = [next(own) if rest else self.texts[at] for _, _, at, rest in self.examples]
-        sizes = {"hidden_size": 384, "num_hidden_layers": 6, "intermediate_size": 1536}
-        config = transformers.BertConfig(num_labels=1, **sizes)
-        self.model = transformers.BertForSequenceClassification(config).cuda().eval()
         base = np.load(folder / "base.npz")
-        weights = {f"bert.{name}": torch.from_numpy(base[name]).float() for name in base}
-        self.model.load_state_dict(weights, strict=False)  # the head begins at random
+        self.bert = Bert(layers=len(LAYERS), inner=INNER)
+        load_minilm(self.bert, {name: base[name] for name in base.files}, LAYERS)
+        self.bert.dropout = 0.1
+        pooler, head = torch.nn.Linear(384, 384), torch.nn.Linear(384, 1)
+        pooler.load_state_dict(
+            {
+                kind: torch.from_numpy(base[f"pooler.dense.{kind}"]).float()
+                for kind in ("weight", "bias")
+            }
+        )
+        head.weight.data.normal_(0, 0.02)
+        parts = {"bert": self.bert, "pooler": pooler, "head": head}
+        self.model = torch.nn.ModuleDict(parts).cuda().eval()
 
     def run(self, network: Any, pairs: list[Any], parts: int) -> Any:
         """Return a row for each pair, from batches of like length: little is padding."""
@@ -167,13 +179,18 @@ class Trainer:
 
     def logits(self, **batch: Any) -> Any:
         """Return one number a pair."""
-        return self.model(**batch).logits[:, 0].float()
+        first = self.rows(**batch)[:, 0]
+        return self.model["head"](self.model["pooler"](first).tanh())[:, 0].float()
+
+    def rows(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        """Return one row a token."""
+        return self.bert(input_ids, attention_mask, token_type_ids)
 
     def embed(self, texts: list[list[int]]) -> Any:
         """Return the base model's vectors of texts: their tokens' mean, of length one."""
 
         def mean(**batch: Any) -> Any:
-            tokens = self.model.bert(**batch).last_hidden_state.float()
+            tokens = self.rows(**batch).float()
             total = (tokens * batch["attention_mask"][..., None]).sum(1)
             return self.torch.nn.functional.normalize(total)
 
@@ -211,17 +228,19 @@ class Trainer:
             for passage in (self.right[at], *(self.texts[other] for other in others))
         ]
 
-    def learn(self, chosen: list[int], wrong: Array, steps: int) -> None:
+    def learn(self, chosen: list[int], wrong: Array, seconds: float) -> None:
         """Learn to put the right passage first, and to say how sure that is."""
         torch, functional = self.torch, self.torch.nn.functional
         optimizer = torch.optim.AdamW(self.model.parameters(), weight_decay=0.01, fused=True)
         order = np.random.default_rng(7).permutation(len(chosen))
         truth = torch.eye(1 + MINED + RANDOM, device="cuda")[:1].repeat(GROUPS, 1)
-        losses, began = [], time.monotonic()
+        losses, began, step, share = [], time.monotonic(), 0, 0.0
         self.model.train()
-        for step in range(steps):
-            rate = min((step + 1) / (WARM_UP * steps), (steps - step) / (steps * (1 - WARM_UP)))
-            optimizer.param_groups[0]["lr"] = LEARNING_RATE * rate
+        while share < 1:
+            if not self.bert.on and share > ROUNDED_FROM:
+                self.measure([self.pairs([chosen[at]], wrong[[at]]) for at in order[:64]])
+            rate = min((share + 0.01) / WARM_UP, (1 - share) / (1 - WARM_UP))
+            optimizer.param_groups[0]["lr"] = LEARNING_RATE * max(rate, 0.005)
             rows = order.take(range(step * GROUPS, (step + 1) * GROUPS), mode="wrap")
             with torch.autocast("cuda", torch.bfloat16):
                 pairs = self.pairs([chosen[at] for at in rows], wrong[rows])
@@ -233,18 +252,53 @@ class Trainer:
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
             optimizer.step()
             losses.append(torch.stack([ranking, yes_or_no]).detach())
-            if (step + 1) % 100 == 0:
+            step += 1
+            if step % 10 == 0:
+                torch.cuda.synchronize()
+            spent = time.monotonic() - began
+            share = spent / seconds
+            if step % 100 == 0:
                 means = torch.stack(losses[-100:]).mean(0).tolist()
-                print(f"{step + 1}: {time.monotonic() - began:.0f} s, softmax and BCE {means}")
+                print(f"{step}: {spent:.0f} s, softmax and BCE {means}", flush=True)
+
+    def measure(self, groups: list[Any]) -> None:
+        """Measure the ranges of activations on groups of pairs, and round from now on."""
+        batches = []
+        for pairs in groups:
+            inputs = {
+                name: self.torch.from_numpy(array).cuda() for name, array in padded(pairs).items()
+            }
+            batches.append(tuple(inputs[name] for name in INPUTS))
+        with self.torch.autocast("cuda", self.torch.bfloat16):
+            self.bert.measure(batches)
 
     def save(self, out: Path) -> None:
-        """Round the weights to 16 bits, and write them in the order of their names."""
-        state = self.model.half().float().state_dict()
-        flat = np.concatenate([state[name].cpu().numpy().ravel() for name in sorted(state)])
-        shapes = {name.removeprefix("bert."): state[name].shape for name in sorted(state)}
-        (out / "shapes.json").write_text(json.dumps(shapes), encoding="utf-8")
-        for at, part in enumerate(np.array_split(flat.astype(np.float16), 4)):
-            np.save(out / f"weights-{at}.npy", part)
+        """Write the weights in 16 bits, in files of a size that travels."""
+        out.mkdir(parents=True, exist_ok=True)
+        named = {
+            name.removeprefix("bert."): value.float().cpu().numpy()
+            for name, value in self.model.state_dict().items()
+        }
+        small = {
+            name: value if ".sites." in name else value.astype(np.float16)
+            for name, value in named.items()
+        }
+        np.savez(out / "ranker-words-0.npz", **{"words.weight.0": small["words.weight"][:15_000]})
+        np.savez(
+            out / "ranker-words-1.npz", **{"words.weight.1": small.pop("words.weight")[15_000:]}
+        )
+        np.savez(
+            out / "ranker-0.npz",
+            **{
+                name: value
+                for name, value in small.items()
+                if not re.match(r"layers\.[345]", name)
+            },
+        )
+        np.savez(
+            out / "ranker-1.npz",
+            **{name: value for name, value in small.items() if re.match(r"layers\.[345]", name)},
+        )
 
 
 def tell(title: str, scores: Array, kinds: list[str]) -> None:
@@ -274,7 +328,7 @@ def train(args: argparse.Namespace) -> None:
     inputs = {name: array.astype(np.int16) for name, array in padded(pairs).items()}
     for moment in ("before", "after"):
         if moment == "after":
-            trainer.learn(learned, wrong, args.steps)
+            trainer.learn(learned, wrong, args.seconds)
         # Saved before as well: what cannot be written should fail before the long part.
         trainer.save(args.out)
         trainer.model.eval()
@@ -291,7 +345,7 @@ def main() -> None:
     parser.add_argument("step", choices=["prepare", "train"])
     for name in ("folder", "--train", "--not-in", "--out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--seconds", type=float, default=420)
     args = parser.parse_args()
     {"prepare": prepare, "train": train}[args.step](args)
 

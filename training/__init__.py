@@ -1,0 +1,1 @@
+"""Training of the models in `packages/scrubjay-models`, reproducible on one GPU."""
