@@ -243,3 +243,28 @@ def format_span(begins: datetime, over: datetime | None) -> str:
         if months == 1:
             return f"{begins.year:04d}-{begins.month:02d}"
     return first.isoformat() if first == last else f"{first.isoformat()} to {last.isoformat()}"
+
+
+def in_zone(moment: datetime, zone: tzinfo) -> datetime:
+    """Return a time in a zone; one at the ends of the calendar stays as it is."""
+    try:
+        return moment.astimezone(zone)
+    except (OverflowError, ValueError):
+        return moment
+
+
+def to_the_minute(moment: datetime, zone: tzinfo) -> str:
+    """Return a date with its time of day and the offset from UTC, in a zone."""
+    return in_zone(moment, zone).isoformat(timespec="minutes")
+
+
+def event_text(begins: datetime, over: datetime | None, zone: tzinfo) -> str:
+    """Return when an event is: days, months or years where it is whole ones, in the zone or in UTC;
+    else the time of day as well."""
+    for where in (zone, UTC):
+        first = in_zone(begins, where)
+        last = None if over is None else in_zone(over, where)
+        if all(one.time() == time.min for one in (first, last) if one is not None):
+            return format_span(first, last)
+    until = f" to {to_the_minute(over, zone)}" if over is not None and over > begins else ""
+    return f"{to_the_minute(begins, zone)}{until}"

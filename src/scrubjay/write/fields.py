@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.storage.sql.scope import PRIVATE_PREFIXES
 from scrubjay.text.analysis import content_hash, fold_label, normalize
 from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
-from scrubjay.times import moment, parse, parse_zoned
+from scrubjay.times import parse, parse_zoned
 from scrubjay.types import DEFAULT_NAMESPACE, DONE_SUFFIX, SEVERITIES, Link, Memory
-
-if TYPE_CHECKING:
-    from scrubjay.storage.sql.records import SqlHistory
 
 DERIVED = ("content_hash", "language")
 _TIMES = ("updated_at", "event_time", "event_until", "valid_from", "valid_until")
@@ -147,17 +143,3 @@ def done_type(type_: str) -> str:
 
 def open_type(type_: str) -> str:
     return type_.removesuffix(DONE_SUFFIX)
-
-
-class Change(NamedTuple):
-    """One change of a memory: when, of which field, from what, to what."""
-
-    at: datetime
-    field: str
-    before: str
-    after: str
-
-
-def changes(history: SqlHistory, id_: str) -> list[Change]:
-    rows = ((moment(at_us), values) for at_us, *values in history.of(id_))
-    return [Change(at, *values) for at, values in rows if at is not None]

@@ -200,14 +200,6 @@ class TestInTime:
 
         assert in_time()(before).pool == before.pool
 
-    def test_the_confidence_is_that_of_the_first(self):
-        """Nothing of the time asked for is less of an answer."""
-        before = run(told("far", NOON - 90 * DAY), told("near", NOON + 3.5 * DAY), window=WEEK)
-
-        after = in_time()(before._replace(confidence=0.5))
-
-        assert after.confidence == after.pool[0].score == pytest.approx(0.5 * 0.875)
-
     def test_a_share_beyond_one_is_refused(self):
         """A score must not fall below nothing."""
         with pytest.raises(InvalidInput, match="between 0 and 1"):

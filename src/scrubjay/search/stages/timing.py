@@ -88,8 +88,7 @@ def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
         less = candidate.score * taken * (1 - fits.get(candidate.id, 0.0))
         why = {**candidate.why, "time": 0.0 - less}
         pool.append(candidate._replace(score=candidate.score - less, why=why))
-    run = run.ranked(pool).noting(taken=taken)
-    return run._replace(confidence=run.pool[0].score if run.confidence is not None else None)
+    return run.ranked(pool).noting(taken=taken)
 
 
 def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:

@@ -12,7 +12,7 @@ from scrubjay.text.dates.relative import ago, named_unit
 from scrubjay.text.dates.tokens import COUNTED_YEAR, Expression
 
 _COUNTED_YEAR = re.compile(COUNTED_YEAR)
-_LONG_AGO_DAYS, _SOON_DAYS = 300, 31
+_GONE_DAYS, _SOON_DAYS = 10, 60
 _YEARS_AROUND = 9  # 29 February may be eight years away
 
 _InYear = Callable[[int], Span]
@@ -79,18 +79,17 @@ def _iso(expression: Expression, context: Context) -> Span | None:
 def _of_days(context: Context, make: _InYear, year: int | None) -> Span | None:
     """Return the day in a year; without a year, by the tense if that is clear.
 
-    In conversations a day without a year is rarely far away, and a verb on -ed may be about anything:
-    "I had to move the party on 10 July" may be said in July about a coming party.
+    In conversations a day without a year is rarely far away. So where the tense is not clear, the
+    nearest day is meant if it has just gone ("he wants to come on 5 May", said on the 6th) or comes
+    soon ("I had to move the party on 10 July").
     """
-    span = _in_year(context if context.is_clear else context._replace(tense=0), make, year)
-    is_past_told = not context.is_query and not context.not_after and context.tense < 0
-    if span is None or year is not None or not is_past_told:
-        return span
-    if (context.today - span.begins.date()).days < _LONG_AGO_DAYS:
-        return span
-    ahead = _nearest(make, context.today, lambda one: one.ends.date() > context.today)
-    is_soon = ahead is not None and (ahead.begins.date() - context.today).days <= _SOON_DAYS
-    return ahead if is_soon else span
+    if year is not None or context.is_query or context.not_after or context.is_clear:
+        return _in_year(context, make, year)
+    span, nearest = _in_year(context, make), _in_year(context._replace(tense=0), make)
+    if nearest is None or context.tense == 0:
+        return nearest
+    ahead = (nearest.begins.date() - context.today).days
+    return nearest if -_GONE_DAYS <= ahead <= _SOON_DAYS else span
 
 
 def _dots(expression: Expression, context: Context) -> Span | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, partial
+from functools import partial
 
 from scrubjay.text.dates import Window, tokens
 from scrubjay.text.dates.absolute import ABSOLUTE
 from scrubjay.text.dates.calendar import Context, Span, closing, in_utc
 from scrubjay.text.dates.relative import RELATIVE, next_to
+from scrubjay.text.dates.tense import Tense, tense_in_query, tense_of
 
 _OPEN_DAYS = 365  # how far back "before 5 May" reaches
 _SENTENCE_TOKENS = 30  # on each side, for the tense
@@ -22,20 +22,6 @@ _JOINTS = re.compile("[tun,]?([&2o])(?:[tun](?!D))?")
 _GERMAN = frozenset(
     "der die das und ist ich am im vom zum bis seit war haben hatte wir mit auf für von den dem".split()
 )
-# With one of these, a German participle is past; alone it is not: "ich habe am Samstag Zeit".
-_PERFECT = frozenset("hab habe hast hat haben habt bin bist ist sind seid".split())
-_PARTICIPLE = re.compile(
-    r"(?:\w{0,6}ge\w{2,}|(?:be|ver|er|ent|zer|miss|uber|unter)\w{2,}|\w+ier)(?:t|en)"
-)
-_NO_PARTICIPLE = re.compile(
-    r".*(?:[hk]eit|ungen|innen)|geplant|gebucht|verabredet|eingeladen|geoffnet|geschlossen|besetzt"
-    r"|beschaftigt|verhindert|gegen|wegen|fragen|sagen|tagen|morgen|liegen|.*zeiten"
-)
-_MOVED_TO = frozenset(("to", "until", "till", "auf"))
-_BOOKED_FOR = frozenset(("for", "fur"))
-_ARTICLES = frozenset("the a den dem der die das next on".split())
-_PASSIVE = frozenset("will ll shall gonna be get gets getting".split())
-_NEAR = 8  # tokens; a verb farther away may be about something else
 
 _Found = tuple[Span, int, int]
 
@@ -135,14 +121,17 @@ class _Finder:
         is_since: bool = False,
     ) -> Span | None:
         before, after = self._sentence(*match.span())
-        tense, is_clear = _tense(before, after, is_query=self._is_query and not is_deadline)
         if is_since:  # it has begun, whatever the verb: since Monday my back hurts
-            tense, is_clear = -1, True
+            tense = Tense(-1, True)
+        elif self._is_query and not is_deadline:
+            tense = tense_in_query(before, after)
+        else:
+            tense = tense_of(before, after)
         context = Context(
             self._now,
             self._zone,
-            tense or int(is_deadline),
-            is_clear,
+            tense.way or int(is_deadline),
+            tense.is_clear,
             self._is_query,
             match.lastgroup == "slash" and not _GERMAN.isdisjoint((*before, *after)),
             not_after,
@@ -186,59 +175,3 @@ class _Finder:
         ends = [at for at in (after.find("."), after.find("!")) if at >= 0]
         right = end + min(ends, default=len(after))
         return self._tokens.words[left:start], self._tokens.words[end:right]
-
-
-@cache
-def _tense_words() -> dict[str, frozenset[str]]:
-    with open(os.path.join(os.path.dirname(__file__), "tense.txt"), encoding="utf-8") as file:
-        text = re.sub(r"(?m)^#.*\n", "", file.read())
-    lists = (part.partition(":") for part in text.split("\n\n") if part.strip())
-    return {name.strip(): frozenset(words.split()) for name, _, words in lists}
-
-
-def _tense(before: Sequence[str], after: Sequence[str], *, is_query: bool) -> tuple[int, bool]:
-    """Return 1 for the future, -1 for the past, 0 where a sentence does not show it; and if it is clear.
-
-    The verb nearest to the expression decides. It is clear if that verb is near, and known by more than
-    its ending. A query is about the past, unless it asks for plans.
-    """
-    known = _tense_words()
-    if is_query:
-        words: Sequence[str] = (*before, *after)
-        is_past = known["future_in_queries"].isdisjoint(words)
-        return (-1 if is_past or not known["past_in_queries"].isdisjoint(words) else 1), True
-    if _is_moved_to(before, after):
-        return 1, True
-    words = (*before, *after)
-    for distance, place in _outward(len(before), len(words)):
-        word = words[place]
-        if word in known["future"] or (word == "won" and words[place + 1 : place + 2] == ("'",)):
-            return 1, distance < _NEAR
-        is_verb = word in known["past"] or (word in _PERFECT and _has_participle(words))
-        if is_verb or (word.endswith("ed") and len(word) > 4 and word not in known["not_past"]):
-            # It will be closed on Saturday, I'll get paid on Friday.
-            if not _PASSIVE.isdisjoint(words[max(0, place - 3) : place]):
-                return 1, distance < _NEAR
-            return -1, is_verb and distance < _NEAR
-    return 0, True
-
-
-def _is_moved_to(before: Sequence[str], after: Sequence[str]) -> bool:
-    words = [word for word in before[-3:] if word not in _ARTICLES]
-    last = words[-1] if words else ""
-    if last in _BOOKED_FOR:
-        return True
-    return last in _MOVED_TO and not _tense_words()["moved"].isdisjoint((*before, *after))
-
-
-def _has_participle(words: Sequence[str]) -> bool:
-    return any(_PARTICIPLE.fullmatch(one) and not _NO_PARTICIPLE.fullmatch(one) for one in words)
-
-
-def _outward(middle: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield distance and place of words, outward from the middle; of two as near, the one before it."""
-    for distance in range(max(middle, end - middle)):
-        if distance < middle:
-            yield distance, middle - 1 - distance
-        if middle + distance < end:
-            yield distance, middle + distance
