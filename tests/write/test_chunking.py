@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrubjay.text.snippets import embedding_text
+from scrubjay.text.tokens import estimate_tokens
 from scrubjay.write.chunking import (
     ChunkSizes,
-    estimate_tokens,
     split,
 )
 

@@ -28,7 +28,7 @@ _TAG_END = re.compile(r"[^<>\n]{0,40}?(?:>|&gt;|&#0*62;|&#x0*3e;|\\u003e)", re.I
 _EMPTY_LINE = re.compile(r"\n[^\S\n]*(?:>[^\S\n]*)*(?=\n)|\\n\\n")
 _LONG_CHARS = 2_000
 _MIN_CUT_CHARS = 20
-_OWN_TURN = "…"  # stands for the message itself in its context
+OWN_TURN = "…"  # stands for the message itself in its context
 _TURN_SEPARATOR = " / "
 
 
@@ -135,11 +135,17 @@ def _own_text(hit: Hit) -> str:
     return text or hit.text  # a note may be about recall tags
 
 
+def own_turn(hit: Hit) -> str:
+    """Return a message as its neighbours show it, on one line."""
+    text = " ".join(without_recalled(hit.text).split())
+    return f"{hit.role}: {text}" if hit.role else text
+
+
 def _with_turns(hit: Hit, text: str) -> str:
     lines = hit.context.split("\n")
-    if hit.type != "message" or _OWN_TURN not in lines:
+    if hit.type != "message" or OWN_TURN not in lines:
         return text
-    own = lines.index(_OWN_TURN)
+    own = lines.index(OWN_TURN)
     turns = [text if at == own else without_recalled(line) for at, line in enumerate(lines)]
     # Of a turn that only repeated search results, nothing but the role is left.
     return _TURN_SEPARATOR.join(turn for turn in turns if turn.strip() and not turn.endswith(":"))

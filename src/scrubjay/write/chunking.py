@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scrubjay.config import CHUNK_OVERLAP_TOKENS, CHUNK_TOKENS
+from scrubjay.text.lines import LineCounter
 from scrubjay.text.markdown import Heading, front_matter
+from scrubjay.text.tokens import estimate_tokens
 from scrubjay.types import Chunk
 
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*(?=\S)|\n")
 _WORD = re.compile(r"\s+")
 _MOST_HEADING_CHARS = 200  # each chunk repeats its heading, and a line of megabytes may be one
-_LAST_NARROW = "\u0dff"  # each character after this one counts as a token
 
 
 class ChunkSizes(NamedTuple):
@@ -37,20 +38,13 @@ _DEFAULT_SIZES = ChunkSizes()
 
 def split(text: str, format: str = "text", sizes: ChunkSizes = _DEFAULT_SIZES) -> list[Chunk]:
     """Return the chunks of a text, in order; a short text is one chunk."""
-    lines = _LineCounter(text)
+    lines = LineCounter(text)
     chunks: list[Chunk] = []
     for heading, start, stop in _sections(text, format):
         for first, last in _pieces(text, start, stop, sizes):
             place = (first, last, lines.at(first), lines.at(last - 1))
             chunks.append(Chunk(len(chunks), *place, heading))
     return chunks or [Chunk(0, 0, len(text), 1, lines.at(max(0, len(text) - 1)))]
-
-
-def estimate_tokens(text: str) -> int:
-    if text.isascii():
-        return -(-len(text) // 4)
-    wide = sum(map(_LAST_NARROW.__lt__, text))
-    return wide + -(-(len(text) - wide) // 3)
 
 
 def _sections(text: str, format: str) -> Iterator[tuple[str, int, int]]:
@@ -122,21 +116,3 @@ def _overlap_start(text: str, begin: int, first: int, overlap: int) -> int:
         return first
     space = text.find(" ", earliest, first)
     return space + 1 if space >= 0 else first
-
-
-class _LineCounter:
-    """Counts lines as positions go forward, so that a long text is read once."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
-        self._line = 1
-
-    def at(self, position: int) -> int:
-        """Return the line of a position, from 1."""
-        if position < self._at:
-            self._line -= self._text.count("\n", position, self._at)
-        else:
-            self._line += self._text.count("\n", self._at, position)
-        self._at = position
-        return self._line
