@@ -222,7 +222,7 @@ OTHER_TABLES = {
     "vectors": "chunk = (SELECT n FROM chunks WHERE memory = (SELECT n FROM memories WHERE id = 'owner'))",
     "tokens": "chunk = (SELECT n FROM chunks WHERE memory = (SELECT n FROM memories WHERE id = 'owner'))",
     **dict.fromkeys(
-        ("edges", "feedback", "files", "folders", "targets", "history", "topics", "topic_hashes"),
+        ("edges", "feedback", "files", "folders", "targets", "versions", "topics", "topic_hashes"),
         "1",
     ),
     **dict.fromkeys(("terms", "models", "keys", "collections", "left_out", "kept"), "1"),

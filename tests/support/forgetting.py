@@ -1,4 +1,4 @@
-"""Adds, updates and forgets memories in random order, and looks for what is left in the files.
+"""Adds, updates, undoes and forgets memories in random order, and looks for what is left in the files.
 
 `python tests/support/forgetting.py 20000 FOLDER` forgets twenty thousand.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,16 +28,18 @@ class Forgetting:
         self.forgotten = 0
         self._folder = folder
         self._random = random.Random(seed)
-        self._alive: dict[str, dict[str, Any]] = {}
+        self._alive: dict[str, list[dict[str, Any]]] = {}  # every version of each memory
         self._gone: list[str] = []
 
     def forget(self, store: scrubjay.Store, count: int) -> None:
-        """Forget so many memories, and add and update others between them."""
+        """Forget so many memories, and add, update and undo others between them."""
         until = self.forgotten + count
         while self.forgotten < until:
             self._add(store)
             if self._random.random() < 0.3:
                 self._update(store)
+            if self._random.random() < 0.1:
+                self._undo(store)
             if len(self._alive) > _ALIVE:
                 # Mostly one, sometimes many, which empties pages.
                 several = int(self._random.paretovariate(0.8))
@@ -44,26 +47,31 @@ class Forgetting:
 
     def left(self) -> list[Residue]:
         """Return what is left in the files of texts that are gone."""
-        alive = [text for memory in self._alive.values() for text in _texts(memory)]
+        kept = (memory for versions in self._alive.values() for memory in versions)
+        alive = [text for memory in kept for text in _texts(memory)]
         return residues(self._folder, self._gone, alive)
 
     def _add(self, store: scrubjay.Store) -> None:
         memories = [self._memory() for _ in range(self._random.randint(1, 7))]
         added = store.add_many(memories)
-        self._alive |= {memory.id: given for memory, given in zip(added, memories, strict=True)}
+        self._alive |= {memory.id: [given] for memory, given in zip(added, memories, strict=True)}
 
     def _update(self, store: scrubjay.Store) -> None:
         id_ = self._random.choice(list(self._alive))
         after = self._memory()
         store.update(id_, **after)
-        self._gone += _texts(self._alive[id_])
-        self._alive[id_] = after
+        self._alive[id_].append(after)
+
+    def _undo(self, store: scrubjay.Store) -> None:
+        id_ = self._random.choice(list(self._alive))
+        with suppress(scrubjay.NotFound):  # it was never changed, or every change was undone
+            store.undo(id_)
 
     def _forget(self, store: scrubjay.Store, count: int) -> None:
         ids = self._random.sample(list(self._alive), count)
         self.forgotten += store.forget(ids)
         for id_ in ids:
-            self._gone += _texts(self._alive.pop(id_))
+            self._gone += [text for one in self._alive.pop(id_) for text in _texts(one)]
 
     def _memory(self) -> dict[str, Any]:
         some = self._random.random

@@ -6,6 +6,7 @@ with the step of the version number, so a killed upgrade leaves the older versio
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 
@@ -15,6 +16,12 @@ _FIELDS = ("title", "text", "topics", "context", "ident")
 
 # `text.analysis` makes the tokens; FTS5 only splits at spaces, so all other ASCII marks are letters.
 _TOKENIZER = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
+
+# What happened in a change of the earlier table `history`, in a word.
+HISTORY_WORD = (
+    "CASE WHEN h.after = h.before || '_done' THEN 'done' WHEN h.before = h.after || '_done' THEN 'undone'"
+    " WHEN h.change = 'valid_until' AND h.after <> '' THEN 'superseded' ELSE 'edited' END"
+)
 
 
 def m001_memories(db: sqlite3.Connection) -> None:
@@ -522,6 +529,72 @@ def m012_model_roles(db: sqlite3.Connection) -> None:
         db.execute(f"CREATE TRIGGER {name} {trigger}")
 
 
+def m013_changes(db: sqlite3.Connection) -> None:
+    """Changes: when a link was made, memories that are not compared yet, pairs that were refused."""
+    queued = "INSERT OR IGNORE INTO uncompared SELECT new.n FROM meta WHERE key = 'changes';"
+    for statement in (
+        # Null for links that were made before, and for automatic ones of other kinds.
+        "ALTER TABLE edges ADD COLUMN made_us INTEGER",
+        # A search asks whether there is any link that says what replaced what.
+        "CREATE INDEX edges_changes ON edges (b) WHERE kind IN ('supersedes', 'updates')",
+        # Memories to be compared with earlier ones, in a store that looks for changes: it has the key
+        # `changes` in `meta`.
+        """CREATE TABLE uncompared (
+            memory INTEGER PRIMARY KEY REFERENCES memories ON DELETE CASCADE
+        )""",
+        f"CREATE TRIGGER compare_new AFTER INSERT ON memories BEGIN {queued} END",
+        f"""CREATE TRIGGER compare_changed
+        AFTER UPDATE OF content_hash, namespace, created_us ON memories
+        WHEN old.content_hash <> new.content_hash OR old.namespace <> new.namespace
+            OR old.created_us <> new.created_us
+        BEGIN
+            DELETE FROM edges WHERE a = new.n AND made = 'change';
+            DELETE FROM edges WHERE b = new.n AND made = 'change';
+            {queued}
+        END""",
+        # Pairs of which a user has said that neither updates the other, the lower number first.
+        """CREATE TABLE refused (
+            a INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            b INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            PRIMARY KEY (a, b)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX refused_back ON refused (b)",
+    ):
+        db.execute(statement)
+
+
+def m014_versions(db: sqlite3.Connection) -> None:
+    """Versions of memories, which replace the history of single fields."""
+    # `earlier` has the fields that a change replaced, as JSON; `namespace` is where the memory was.
+    # Numbered for each memory in the order of writing: a clock may go back.
+    db.execute(
+        """CREATE TABLE versions (
+            memory INTEGER NOT NULL REFERENCES memories ON DELETE CASCADE,
+            n INTEGER NOT NULL,
+            at_us INTEGER NOT NULL,
+            what TEXT NOT NULL,
+            person TEXT NOT NULL,
+            namespace TEXT NOT NULL,
+            can_undo INTEGER NOT NULL,
+            earlier NOT NULL,
+            PRIMARY KEY (memory, n)
+        ) WITHOUT ROWID"""
+    )
+    # Changes of other fields were not stored between these, so they cannot be undone in order.
+    for row in db.execute(
+        "SELECT h.memory, row_number() OVER (PARTITION BY h.memory ORDER BY h.n), h.at_us,"
+        f" {HISTORY_WORD}, '', m.namespace, 0, h.change, h.before"
+        " FROM history AS h JOIN memories AS m ON m.n = h.memory"
+    ).fetchall():
+        *stored, field, before = row
+        earlier = None if field == "valid_until" and not before else before
+        db.execute(
+            "INSERT INTO versions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*stored, json.dumps({field: earlier}, ensure_ascii=False)),
+        )
+    db.execute("DROP TABLE history")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -535,5 +608,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m010_servers,
     m011_access,
     m012_model_roles,
+    m013_changes,
+    m014_versions,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

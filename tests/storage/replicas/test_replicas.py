@@ -79,6 +79,35 @@ def test_it_finds_what_an_embedded_store_finds(served: scrubjay.Store, memory: s
             assert here == there, (profile, query)
 
 
+def test_links_that_say_what_replaced_what_are_told_as_any_other(served: scrubjay.Store):
+    """By hand and detected: the default profile folds, a walk follows them, `as_of` filters."""
+    from scrubjay.storage.changes import Compared, SqlChanges
+
+    served.add("The cake of the team is a cheesecake now", id="cheese")
+    served.link("cheese", "cake", kind="supersedes")
+    changes = SqlChanges(served._context.db)
+    changes.activate()
+    served.add("The launch of the rocket moved to June", id="june")
+    assert served.pending() == 0
+    [model] = served.status().models
+    [of] = [one for one in changes.waiting(model, 100) if one.id == "june"]
+    assert changes.put([Compared(of, {"launch": 0.9})], 0) == 1
+    assert served.pending() == 0
+
+    for query, new, old in (("cake", "cheese", "cake"), ("launch rocket", "june", "launch")):
+        found = served.search(query, limit=10)
+        assert found.degraded == ()
+        assert old not in {hit.id for hit in found}
+        assert next(hit for hit in found if hit.id == new).supersedes == (old,)
+        assert {new, old} <= {hit.id for hit in served.search(query, limit=10, history=True)}
+        assert {near.id for near in served.neighbors(new)} >= {old}
+        assert {new, old} <= {hit.id for hit in served.search(query, profile="novamem")}
+        assert not served.search(query, profile="novamem", as_of="2001-01-01").hits
+    served.unlink("june", "launch")
+    assert served.pending() == 0
+    assert "june" not in {near.id for near in served.neighbors("launch")}
+
+
 def test_what_is_forgotten_or_moved_is_not_found_any_more(served: scrubjay.Store):
     served.forget("fuel")
     served.update("party", namespace="elsewhere")

@@ -44,18 +44,43 @@ def test_two_thousand_forgotten_memories(tmp_path):
 
 
 class TestUpdate:
-    def test_the_old_text_is_gone_when_the_store_is_closed(self, path):
-        """From the log, the keyword index, and dead space."""
+    def test_the_old_text_is_gone_when_the_memory_is_forgotten(self, path):
+        """It is a version until then; then it is gone from every place where it was."""
         with scrubjay.open(path, embedder=False) as store:
-            store.update(store.add(SECRET, title=SECRET[:30]).id, text=OTHER, title="")
+            id_ = store.add(SECRET, title=SECRET[:30]).id
+            store.update(id_, text=OTHER, title="")
+            store.undo(id_)
+            store.update(id_, text=OTHER, title="")
+            assert store.history(id_)[-1].text == SECRET
+            store.forget(id_)
+
+            assert leaks(path) == []
+        assert leaks(path) == []
+
+    def test_its_words_are_gone_from_the_keyword_index_at_once(self, path):
+        """The version has the text alone."""
+        with scrubjay.open(path, embedder=False) as store:
+            store.update(store.add(SECRET).id, text=OTHER)
+            assert store.search("quetzalcoatlus", mode="keyword").hits == ()
+
+    def test_an_earlier_text_of_a_file_is_gone_when_the_store_is_closed(self, path, tmp_path):
+        """Documents have no versions: from the log, the keyword index, and dead space."""
+        note = tmp_path / "note.md"
+        with scrubjay.open(path, embedder=False) as store:
+            for text in (SECRET, OTHER):
+                note.write_text(text)
+                store.ingest(note)
 
         assert leaks(path) == []
 
-    def test_it_is_gone_soon_in_the_background(self, path, monkeypatch):
+    def test_it_is_gone_soon_in_the_background(self, path, tmp_path, monkeypatch):
         """A server is not closed for weeks."""
         monkeypatch.setattr(purge, "_DELAY_S", 0.05)
+        note = tmp_path / "note.md"
         with scrubjay.open(path, embedder=False) as store:
-            store.update(store.add(SECRET).id, text=OTHER)
+            for text in (SECRET, OTHER):
+                note.write_text(text)
+                store.ingest(note)
 
             eventually(lambda: leaks(path) == [])
 

@@ -52,8 +52,9 @@ def test_a_memory_is_opened_by_its_address_leads_to_others_and_is_done(site: Sit
     assert sorted(linked) == ["Buys at the harbour", "Prefers green tea to coffee"]
     shown.get_by_role("button", name="Prefers green tea to coffee", exact=True).click()
     expect(shown.locator(".stored")).to_have_text("Prefers green tea to coffee")
-    history = shown.locator("table tbody td").all_inner_texts()
-    assert history[1:] == ["type", "preference", "fact"]
+    versions = shown.locator("table tbody tr")
+    assert versions.nth(0).locator("td").all_inner_texts()[1:] == ["edited", "type: fact"]
+    assert versions.nth(1).locator("td").all_inner_texts()[1:] == ["created", ""]
     assert site.axe(page) == []
     shown.get_by_role("button", name="Back").click()
     expect(shown.locator(".stored")).to_have_text("Descale the kettle")
@@ -65,7 +66,19 @@ def test_a_memory_is_opened_by_its_address_leads_to_others_and_is_done(site: Sit
     shown.get_by_role("button", name="Done", exact=True).click()
     shown.get_by_role("button", name="Not done").click()
     expect(shown.get_by_role("button", name="Done", exact=True)).to_be_visible()
-    expect(shown.locator("table tbody tr")).to_have_count(2)
+    expect(shown.locator("table tbody tr")).to_have_count(3)
+    shown.get_by_role("button", name="Undo the last change").click()
+    toast(page, "Undone: type.")
+    expect(shown.get_by_role("button", name="Not done")).to_be_visible()
+    expect(shown.locator("table tbody tr")).to_have_count(4)
+    site.store.update("kettle", text="Descale the big kettle", type="task")
+    page.reload()
+    expect(shown.locator(".stored")).to_have_text("Descale the big kettle")
+    expect(shown.locator(".version")).to_have_text("Descale the kettle")
+    shown.get_by_role("button", name="Undo the last change").click()
+    toast(page, "Undone: text, type.")
+    expect(shown.locator(".stored")).to_have_text("Descale the kettle")
+    site.store.undone("kettle")
     assert site.store.get("kettle").type == "task"
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)

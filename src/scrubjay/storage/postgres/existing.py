@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from scrubjay.errors import NotFound, StoreError
 from scrubjay.storage.database import FILLING
+from scrubjay.storage.move_record import MoveRecord
 from scrubjay.storage.postgres.connection import PostgresDatabase
 from scrubjay.storage.postgres.login import Login
 from scrubjay.storage.postgres.session import Session
 from scrubjay.storage.postgres.unfinished_move import record_of, refuse_unfinished
-from scrubjay.storage.sql.move_record import MoveRecord
 from scrubjay.storage.sqlite.location import MoveNote, moved_away
 from scrubjay.text.urls import TENANT_SCHEMA_PREFIX, ServerAddress
 

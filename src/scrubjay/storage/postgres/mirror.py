@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import NOTE, Connection
+from scrubjay.storage.move_record import complete, drop_record
 from scrubjay.storage.postgres.session import Session, copy_rows
 from scrubjay.storage.postgres.vectors import PostgresVector
 from scrubjay.storage.sql.mirror import (
@@ -20,7 +21,6 @@ from scrubjay.storage.sql.mirror import (
     holds_memories,
     occupied,
 )
-from scrubjay.storage.sql.move_record import complete, drop_record
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import PostgresDatabase

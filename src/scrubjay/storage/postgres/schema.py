@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from scrubjay.storage.schema import HISTORY_WORD
+
 _SQL = Path(__file__).with_name("schema.sql").read_text("utf-8")
 # The name and the columns of each table; a comma inside parentheses belongs to a constraint.
 TABLES = tuple(
@@ -22,7 +24,8 @@ _INDEXES_AND_TRIGGERS = re.findall(
     r"(?ms)^CREATE (?:INDEX|TRIGGER) [^;]*;|^CREATE FUNCTION .*?^END \$\$;", _SQL
 )
 # Tables that were added later, by version.
-_SINCE = {"access": 11}
+_SINCE = {"access": 11, "versions": 14}
+_OF_CHANGES = ("uncompared", "refused")
 
 
 def p010_all(execute: Callable[[str], Any]) -> None:
@@ -44,11 +47,47 @@ def p012_model_roles(execute: Callable[[str], Any]) -> None:
             f"ALTER TABLE models ADD COLUMN IF NOT EXISTS {column} TEXT"
             f" COLLATE \"C\" NOT NULL DEFAULT '{default}'"
         )
+    _replace_functions(execute, "vector_made|vector_gone|chunk_moved|memory_changed")
+
+
+def p013_changes(execute: Callable[[str], Any]) -> None:
+    """Add what changes need; a new database has it already."""
+    for name, columns in TABLES:
+        if name in _OF_CHANGES:
+            execute(f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(map(_collated, columns))})")
+    execute("CREATE INDEX IF NOT EXISTS refused_back ON refused (b)")
+    execute("ALTER TABLE edges ADD COLUMN IF NOT EXISTS made_us BIGINT")
+    execute(
+        "CREATE INDEX IF NOT EXISTS edges_changes ON edges (b)"
+        " WHERE kind IN ('supersedes', 'updates')"
+    )
+    _replace_functions(execute, "memory_made|memory_changed")
+
+
+def _replace_functions(execute: Callable[[str], Any], names: str) -> None:
     for statement in _INDEXES_AND_TRIGGERS:
-        if re.match(
-            r"CREATE FUNCTION (vector_made|vector_gone|chunk_moved|memory_changed)\b", statement
-        ):
+        if re.match(rf"CREATE FUNCTION ({names})\b", statement):
             execute(statement.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION", 1))
+
+
+def p014_versions(execute: Callable[[str], Any]) -> None:
+    """Create the table of versions, and move the history of single fields there, if there is one."""
+    _create_tables(execute, 14)
+    # NUL is escaped in texts (`codec.EscapeNul`), but JSON has its own escape for it.
+    earlier = (
+        "json_build_object(h.change, CASE h.change WHEN 'valid_until' THEN nullif(h.before, '')"
+    )
+    earlier += " ELSE h.before END)::text"
+    for escaped, character in (("0", "0000"), ("1", "001a")):
+        earlier = rf"replace({earlier}, '\u001a{escaped}', '\u{character}')"
+    execute(
+        "DO $$ BEGIN IF to_regclass('history') IS NOT NULL THEN"
+        " INSERT INTO versions SELECT h.memory,"
+        " row_number() OVER (PARTITION BY h.memory ORDER BY h.n), h.at_us,"
+        f" {HISTORY_WORD}, '', m.namespace, 0, {earlier}"
+        " FROM history AS h JOIN memories AS m ON m.n = h.memory;"
+        " DROP TABLE history; END IF; END $$"
+    )
 
 
 def _create_tables(execute: Callable[[str], Any], since: int | None) -> None:
@@ -70,4 +109,6 @@ MIGRATIONS: dict[int, Callable[[Callable[[str], Any]], None]] = {
     10: p010_all,
     11: p011_access,
     12: p012_model_roles,
+    13: p013_changes,
+    14: p014_versions,
 }

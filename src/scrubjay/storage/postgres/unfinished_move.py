@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import FILLING
+from scrubjay.storage.move_record import TABLE, MoveRecord, read_record, unfinished
 from scrubjay.storage.postgres.mirror import empty_place, put_in_place
 from scrubjay.storage.postgres.session import Session
-from scrubjay.storage.sql.move_record import TABLE, MoveRecord, read_record, unfinished
 from scrubjay.storage.sqlite.location import read_note
 
 Lock = Callable[[Session, str], None]

@@ -28,13 +28,23 @@ Paths = dict[N, tuple[float, int]]
 MAX_NODES = 10_000
 
 AUTO_KIND, AUTO = "related", "auto"  # kind and maker of automatic links
+UPDATES, DETECTED = (
+    "updates",
+    "change",
+)  # kind and maker of links between a memory and an earlier one
 _MAX_PASSAGES = 8  # a document says at its beginning what it is about
 _MAKERS = ("hand", "text", "likeness")
-# The only kind with a direction, and its name from the other end.
-_SUPERSEDES, _SUPERSEDED_BY = "supersedes", "superseded by"
-_KIND_FROM_THERE = f"CASE e.kind WHEN '{_SUPERSEDES}' THEN '{_SUPERSEDED_BY}' ELSE e.kind END"
+# The only kinds with a direction, and their names from the other end.
+_FROM_THE_OTHER_END = {"supersedes": "superseded by", UPDATES: "updated by"}
+_TURNED = {there: here for here, there in _FROM_THE_OTHER_END.items()}
+_NAMES = " ".join(f"WHEN '{here}' THEN '{there}'" for here, there in _FROM_THE_OTHER_END.items())
+_KIND_FROM_THERE = f"CASE e.kind {_NAMES} ELSE e.kind END"
 _FROM_HERE = "JOIN edges AS e ON e.a = x.n JOIN memories AS m ON m.n = e.b"
 _FROM_THERE = "JOIN edges AS e ON e.b = x.n JOIN memories AS m ON m.n = e.a"
+_KEEP_APART = (
+    "INSERT INTO {} (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y"
+    " WHERE x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n ON CONFLICT (a, b) DO NOTHING"
+)
 _PAIR = "((SELECT n FROM memories WHERE id = ?), (SELECT n FROM memories WHERE id = ?))"
 # CROSS JOIN makes SQLite begin with the links: with a condition on namespaces it would begin with all
 # memories of these, and a step took 350 ms.
@@ -51,20 +61,27 @@ class SqlGraph(SqlTable):
 
     table = "edges"
 
-    def link(self, a: str, b: str, strength: float, kind: str) -> None:
+    def link(self, a: str, b: str, strength: float, kind: str, made_us: int | None = None) -> None:
         """Link two memories, or change the strength of their link of this kind."""
-        if kind == _SUPERSEDED_BY:
-            a, b, kind = b, a, _SUPERSEDES
+        if kind in _TURNED:
+            a, b, kind = b, a, _TURNED[kind]
+        column, value = (", made_us", ", ?") if made_us is not None else ("", "")
+        bound = () if made_us is None else (made_us,)
         with self._db.write() as db:
             # Stored once, whichever end was named first: links are walked both ways.
             db.execute(f"DELETE FROM edges WHERE kind = ? AND (a, b) = {_PAIR}", (kind, b, a))
             db.execute(
-                "INSERT INTO edges (a, b, kind, strength, made)"
-                " SELECT x.n, y.n, ?, ?, 'hand' FROM memories AS x, memories AS y"
+                f"INSERT INTO edges (a, b, kind, strength, made{column})"
+                f" SELECT x.n, y.n, ?, ?, 'hand'{value} FROM memories AS x, memories AS y"
                 " WHERE x.id = ? AND y.id = ?"
-                " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength, made = 'hand'",
-                (kind, strength, a, b),
+                " ON CONFLICT (a, b, kind) DO UPDATE SET strength = excluded.strength, made = 'hand'"
+                f"{column and ', made_us = excluded.made_us'}",
+                (kind, strength, *bound, a, b),
             )
+            if kind == UPDATES:
+                db.execute(
+                    f"DELETE FROM refused WHERE (a, b) = {_PAIR} OR (a, b) = {_PAIR}", (a, b, b, a)
+                )
             if kind == AUTO_KIND:
                 db.execute(
                     f"DELETE FROM parted WHERE (a, b) = {_PAIR} OR (a, b) = {_PAIR}", (a, b, b, a)
@@ -89,7 +106,7 @@ class SqlGraph(SqlTable):
     def unlink(self, a: str, b: str, kind: str | None) -> int:
         """Delete the links between two memories, of one kind or of all; return how many. Two
         memories that were linked automatically, or would be later, are not linked so again."""
-        kind = _SUPERSEDES if kind == _SUPERSEDED_BY else kind
+        kind = _TURNED.get(kind, kind) if kind is not None else None
         of_kind, more = ("", ()) if kind is None else (" AND kind = ?", (kind,))
         with self._db.write() as db:
             deleted: set[tuple[str, str]] = set()
@@ -100,6 +117,8 @@ class SqlGraph(SqlTable):
                 ).fetchall()
                 # Automatic links may exist in both directions: they count as one.
                 deleted |= {(k, "" if made == AUTO else f"{made} {ends[0]}") for k, made in rows}
+            if kind == UPDATES or any(maker.startswith(DETECTED) for _, maker in deleted):
+                db.execute(_KEEP_APART.format("refused"), (a, b, a, b))
             if any(of == AUTO_KIND for of, _ in deleted) or (
                 kind in (None, AUTO_KIND)
                 and db.execute(
@@ -108,17 +127,13 @@ class SqlGraph(SqlTable):
                     (a, b),
                 ).fetchone()
             ):
-                db.execute(
-                    "INSERT INTO parted (a, b) SELECT x.n, y.n FROM memories AS x, memories AS y"
-                    " WHERE x.id IN (?, ?) AND y.id IN (?, ?) AND x.n < y.n"
-                    " ON CONFLICT (a, b) DO NOTHING",
-                    (a, b, a, b),
-                )
+                db.execute(_KEEP_APART.format("parted"), (a, b, a, b))
             return len(deleted)
 
     def links(self, id_: str, scope: Scope) -> list[Link]:
         """Return the links of one memory, whichever end it is, to those that the scope may see.
-        "supersedes" is "superseded by" from the other end; other kinds have no direction."""
+        "supersedes" is "superseded by" from the other end, "updates" is "updated by"; other kinds
+        have no direction."""
         strongest: dict[tuple[str, str], Link] = {}  # two documents may link to each other
         for link in self._links([id_], scope).get(id_, ()):
             strongest.setdefault((link.to, link.kind), link)
@@ -126,7 +141,7 @@ class SqlGraph(SqlTable):
 
     def explicit_links(self, ids: Sequence[str], scope: Scope) -> Mapping[str, tuple[Link, ...]]:
         """Return the links of several memories, without those found by likeness."""
-        found = self._links(ids, scope, f"e.made NOT IN ('near', '{AUTO}')")
+        found = self._links(ids, scope, f"e.made NOT IN ('near', '{AUTO}', '{DETECTED}')")
         return {here: tuple(links) for here, links in found.items()}
 
     def linked(self, ids: Sequence[str], scope: Scope, kind: str) -> Mapping[str, tuple[str, ...]]:

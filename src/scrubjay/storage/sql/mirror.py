@@ -38,7 +38,7 @@ SEALED_TEXTS: Mapping[str, tuple[str, ...]] = {
     "folders": ("path",),
     "targets": ("target",),
     "kept": ("value",),
-    "history": ("before", "after"),
+    "versions": ("earlier",),
     "spans": ("text",),
 }
 SEALED_BYTES: Mapping[str, tuple[str, ...]] = {"vectors": ("vector",), "tokens": ("codes",)}

@@ -1,4 +1,4 @@
-"""Memories with their chunks and their history: the records from which every index is derived.
+"""Memories with their chunks: the records from which every index is derived.
 
 A memory, its chunks, its keyword tokens, its topics, its links and its place in the embedding queue are
 written in one transaction, so no reader and no crash ever sees a part of it.
@@ -133,8 +133,8 @@ class SqlRecords(SqlTable):
     def is_current(self) -> bool:
         return self._words.is_current()
 
-    def put(self, memory: Memory, chunks: Sequence[Chunk]) -> None:
-        """Write a memory with its chunks, replacing any other of the same id."""
+    def put(self, memory: Memory, chunks: Sequence[Chunk]) -> Memory | None:
+        """Write a memory with its chunks; return the one of the same id that it replaces, if readable."""
         values = self._values(memory)
         with self._db.write() as db:
             before = None
@@ -162,6 +162,7 @@ class SqlRecords(SqlTable):
                 self._db.mark_deleted(words=True)
             if "message" in (memory.type, before.type if before else ""):
                 self._messages.on_put(n, before, memory)
+        return before
 
     def _clear(self, db: Connection, n: int) -> None:
         """Delete what was derived from a memory that cannot be read, and is replaced next."""
@@ -181,6 +182,22 @@ class SqlRecords(SqlTable):
             return id_, (self._unseal(title), *aliases)
 
         return dict(readable(names, rows))
+
+    def short_texts(self, ids: Sequence[str], most: int) -> dict[str, str]:
+        """Return the texts of those of these memories that have up to `most` characters and no title."""
+        rows = self._rows_in(
+            "SELECT m.id, m.text, m.title FROM memories AS m JOIN chunks AS c ON c.memory = m.n"
+            " AND c.ordinal = 0 WHERE c.stop <= ? AND m.id IN ({values})",
+            ids,
+            before=(most,),
+        )
+
+        def texts(row: tuple[str, Any, Any]) -> tuple[str, str, str]:
+            id_, text, title = row
+            return id_, self._unseal(text), self._unseal(title)
+
+        found = readable(texts, rows)
+        return {id_: text for id_, text, title in found if len(text) <= most and not title}
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of all memories; "" stands for texts whose language is unclear."""
@@ -503,37 +520,3 @@ def project_namespaces(db: Database, prefix: str, scope: Scope) -> list[str]:
         " WHERE substr(namespace, 1, ?) = ? AND {namespaces} ORDER BY 1",
         (len(prefix), prefix, scope),
     )
-
-
-class SqlHistory(SqlTable):
-    """Former values of memory fields; deleted with the memory."""
-
-    def add(self, id_: str, at_us: int, field: str, before: str, after: str) -> None:
-        self._write(
-            "INSERT INTO history (memory, at_us, change, before, after)"
-            " SELECT n, ?, ?, ?, ? FROM memories WHERE id = ?",
-            (at_us, field, self._seal(before), self._seal(after), id_),
-        )
-
-    def of(self, id_: str) -> list[tuple[int, str, str, str]]:
-        """Return time, field, old and new value of each change of a memory, oldest first."""
-        unseal = self._unseal
-        rows = self._rows(
-            "SELECT h.at_us, h.change, h.before, h.after FROM history AS h"
-            " JOIN memories AS m ON m.n = h.memory WHERE m.id = ? ORDER BY h.n",
-            (id_,),
-        )
-
-        def change(row: Sequence[Any]) -> tuple[int, str, str, str]:
-            at_us, field, old, new = row
-            moment(at_us)  # a time outside the calendar is damage
-            return at_us, field, unseal(old), unseal(new)
-
-        return list(readable(change, rows))
-
-    def delete(self, id_: str, field: str) -> None:
-        self._write(
-            "DELETE FROM history WHERE change = ?"
-            " AND memory = (SELECT n FROM memories WHERE id = ?)",
-            (field, id_),
-        )

@@ -16,7 +16,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
 from scrubjay.storage.database import Database
 from scrubjay.storage.sql.fair_order import FairOrder
-from scrubjay.storage.sql.readable import as_codes, vectors_of
+from scrubjay.storage.sql.readable import as_codes, vector_of, vectors_of
 from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, named, where
 from scrubjay.types import RankedList, Row, Scope
 
@@ -210,6 +210,19 @@ class SqlVectors(SqlTable, ABC):
     def drop_index(self, model: int) -> None:
         """Drop what the database has for a model, by its number, beside the tables; only in a write."""
         return
+
+    def first_of(self, model: str, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors of the first chunks of memories, by id; those without one are left out."""
+        rows = self._rows_in(
+            "SELECT m.id, v.vector, (SELECT dims FROM models WHERE n = v.model) FROM memories AS m"
+            " JOIN chunks AS c ON c.memory = m.n AND c.ordinal = 0"
+            f" JOIN vectors AS v ON v.chunk = c.n AND v.model = {_MODEL}"
+            " WHERE m.id IN ({values})",
+            ids,
+            before=(model,),
+        )
+        found = ((id_, vector_of(self._db.codec, sealed, dims)) for id_, sealed, dims in rows)
+        return {id_: vector for id_, vector in found if vector is not None}
 
     def nearest_of(
         self,

@@ -275,6 +275,12 @@ class SqlTermCounts(SqlTable):
             held_by = {token: held for token in tokens if (held := known.get(token))}
             return TokenCounts(known[MEMORIES], held_by)
 
+    def held_by(self, terms: Collection[str], scope: Scope) -> TokenCounts:
+        """Return the same for tokens of a query, which are not encoded."""
+        encoded = {self._db.codec.token(term): term for term in terms}
+        memories, held = self.counted(encoded, scope)
+        return TokenCounts(memories, {encoded[token]: many for token, many in held.items()})
+
     def _cache_for(self, reader: str | None, commit: int | None) -> dict[str, int]:
         """Return the counts for a person since the last commit; inside a write, none."""
         if commit is None:

@@ -13,6 +13,7 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.runtime.private_files import copy_mode, open_private
 from scrubjay.runtime.progress import Progress
 from scrubjay.storage.database import NOTE, Connection
+from scrubjay.storage.move_record import complete, drop_record
 from scrubjay.storage.schema import APPLICATION_ID
 from scrubjay.storage.sql.mirror import (
     KEPT,
@@ -23,7 +24,6 @@ from scrubjay.storage.sql.mirror import (
     holds_memories,
     occupied,
 )
-from scrubjay.storage.sql.move_record import complete, drop_record
 from scrubjay.storage.sql.scope import marks
 from scrubjay.storage.sqlite.connection import SqliteDatabase, file_identity, take_step
 from scrubjay.storage.sqlite.errors import explain, is_busy

@@ -9,7 +9,7 @@ from shlex import quote
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.database import FILLING
-from scrubjay.storage.sql.move_record import MoveRecord, read_record, unfinished
+from scrubjay.storage.move_record import MoveRecord, read_record, unfinished
 from scrubjay.storage.sqlite.location import finish_note, read_note
 
 

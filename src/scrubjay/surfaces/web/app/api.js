@@ -2,7 +2,7 @@
 
 export const KEY = "scrubjay.key"; // half of the login; the other half is a cookie that no script can read
 const RETRY_MS = 1500;
-const WRITES = ["add", "update", "forget", "done", "undone", "link", "unlink"]; // after these, results on the screen may be out of date
+const WRITES = ["add", "update", "undo", "forget", "done", "undone", "link", "unlink"]; // after these, results on the screen may be out of date
 const UNREACHABLE = [502, 503, 504]; // a proxy's answers while the server is unavailable
 
 /** An error with the server's message. `kind` is the last word of its type, or `away` when the server does not answer. */

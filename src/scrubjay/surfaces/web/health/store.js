@@ -26,6 +26,12 @@ export function pendingWork({ status, findings }) {
     [status.failed, ["passage", "passages"], "could not be embedded", status.failures.join(" ")],
     [status.unlinked, ["memory is", "memories are"], "not linked yet", "Links are added after the vectors."],
     [
+      status.uncompared,
+      ["memory is", "memories are"],
+      "not compared with earlier ones yet",
+      status.why_uncompared || "Changes are detected after the vectors.",
+    ],
+    [
       extraction.waiting,
       ["message waits", "messages wait"],
       "for the extraction of facts",

@@ -8,7 +8,7 @@ import { attempt } from "../app/toast.js";
 import { finder } from "../memory/finder.js";
 import { openMemory } from "../memory/memory.js";
 import { layoutGraph } from "./graph_layout.js";
-import { drawGraph, focusedId, LINK_ORIGINS, lineSample, widthOf } from "./graph_picture.js";
+import { DIRECTED, drawGraph, focusedId, LINK_ORIGINS, lineSample, widthOf } from "./graph_picture.js";
 
 const DEPTHS = [1, 2, 3];
 const MAX_LISTED = 5; // links of one memory in the table
@@ -178,13 +178,13 @@ class GraphView {
 
   #legend() {
     const used = Object.keys(LINK_ORIGINS).filter((made) => this.#graph.edges.some((edge) => edge.made === made));
-    const arrow = this.#graph.edges.some((edge) => edge.kind === "supersedes");
+    const arrow = this.#graph.edges.some((edge) => DIRECTED.has(edge.kind));
     return h(
       "ul",
       { class: "made", "aria-label": "What the lines mean" },
       used.map((made) => h("li", {}, lineSample(made), LINK_ORIGINS[made].label)),
       h("li", {}, "thicker: stronger"),
-      arrow && h("li", {}, "arrow: supersedes"),
+      arrow && h("li", {}, "arrow: replaces"),
       h("li", {}, "A click puts a memory in the middle; ↗ or ", h("kbd", {}, "o"), " opens it."),
     );
   }
@@ -232,8 +232,12 @@ function earlierLinks(node, nodes, edges) {
 
 function linkText(edge, node, titles) {
   const other = titles.get(edge.a === node.id ? edge.b : edge.a);
-  const isOld = edge.kind === "supersedes" && edge.b === node.id;
-  const kind = isOld ? "superseded by" : edge.kind === "related" ? "related to" : edge.kind.replaceAll("_", " ");
+  const isOld = DIRECTED.has(edge.kind) && edge.b === node.id;
+  const kind = isOld
+    ? DIRECTED.get(edge.kind)
+    : edge.kind === "related"
+      ? "related to"
+      : edge.kind.replaceAll("_", " ");
   return `${kind}: ${other} (${figure(edge.strength, 2)}, ${LINK_ORIGINS[edge.made].label})`;
 }
 

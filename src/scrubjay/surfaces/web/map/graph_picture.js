@@ -13,6 +13,11 @@ export const LINK_ORIGINS = {
   text: { label: "link in a document", dash: "9 5" },
   likeness: { label: "similar", dash: "1.5 5" },
 };
+/** Kinds of links with a direction, and their names from the other end. */
+export const DIRECTED = new Map([
+  ["supersedes", "superseded by"],
+  ["updates", "updated by"],
+]);
 const DEFAULT_KIND = "related"; // a kind that gets no label
 const MIN_MIDDLE_PX = 90;
 const LABEL_FONT_PX = 13; // as in map.css
@@ -81,7 +86,7 @@ function edgeOf(edge, { places, middle, sides }, dense) {
       "stroke-width": (1 + 3 * edge.strength) * (dense && !isSpoke ? 0.5 : 1),
       "stroke-dasharray": LINK_ORIGINS[edge.made].dash,
       "stroke-linecap": "round",
-      "marker-end": edge.kind === "supersedes" ? "url(#twig-arrow)" : null,
+      "marker-end": DIRECTED.has(edge.kind) ? "url(#twig-arrow)" : null,
       data,
     },
     s("title", {}, `${edge.kind}, ${figure(edge.strength, 2)}, ${LINK_ORIGINS[edge.made].label}`),

@@ -1,4 +1,4 @@
-// Fields and history of one memory.
+// Fields of one memory.
 
 import { h } from "../app/dom.js";
 import { age, moment } from "../app/format.js";
@@ -59,7 +59,7 @@ function fieldValue(name, memory) {
   return visible(value);
 }
 
-const timeElement = (iso) => h("time", { datetime: iso, title: iso }, moment(iso));
+export const timeElement = (iso) => h("time", { datetime: iso, title: iso }, moment(iso));
 
 /** Return the event time. Whether the user gave it or the text contains it is not stored. */
 function eventTime({ type, event_time: from, event_until: until }) {
@@ -68,33 +68,5 @@ function eventTime({ type, event_time: from, event_until: until }) {
     timeElement(from),
     until && [" to ", timeElement(until)],
     h("span", { class: "hint" }, ` (${age(from)}${origin})`),
-  ];
-}
-
-/** Return the table of changes, oldest first. */
-export function historyTable(changes) {
-  const rows = changes.map(({ at, field, before, after }) =>
-    h(
-      "tr",
-      {},
-      h("td", {}, timeElement(at)),
-      h("td", {}, field),
-      h("td", { dir: "auto" }, visible(before)),
-      h("td", { dir: "auto" }, visible(after)),
-    ),
-  );
-  const head = h(
-    "tr",
-    {},
-    ["When", "Field", "Before", "After"].map((title) => h("th", { scope: "col" }, title)),
-  );
-  return [
-    h("h3", {}, "History"),
-    h("p", { class: "hint" }, "The history contains changes of type only, not former texts."),
-    h(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "History" },
-      h("table", {}, h("thead", {}, head), h("tbody", {}, rows)),
-    ),
   ];
 }

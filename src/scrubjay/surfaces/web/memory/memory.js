@@ -7,14 +7,15 @@ import { currentLogin } from "../app/login.js";
 import { link } from "../app/route.js";
 import { copyLink } from "../app/share.js";
 import { visible } from "../app/stored_text.js";
-import { attempt } from "../app/toast.js";
+import { attempt, toast } from "../app/toast.js";
 import { feedbackOf, toggleFeedback, VERDICTS } from "../search/feedback.js";
-import { fieldList, historyTable } from "./details.js";
+import { fieldList } from "./details.js";
 import { openEditDialog } from "./edit.js";
 import { forget } from "./forget.js";
 import { linkList, loadLinks } from "./links.js";
 import { memoryText } from "./text.js";
 import { conversationAround, TURNS } from "./turns.js";
+import { versionTable } from "./versions.js";
 
 /**
  * Open a memory. With a `query`, the dialog offers feedback; `forms` are words to highlight, and `lines` the first and last
@@ -64,7 +65,7 @@ class MemoryDialog {
     if (this.id !== id) put(this.body, h("p", { class: "hint", role: "status" }, "Loading…"));
     this.id = id;
     try {
-      const [got, { changes }, { scopes }] = await Promise.all([
+      const [got, { versions }, { scopes }] = await Promise.all([
         call("get", { id }),
         call("history", { id }),
         currentLogin(),
@@ -79,7 +80,7 @@ class MemoryDialog {
       this.draw({
         memory,
         tier: got.tiers?.[id],
-        changes,
+        versions,
         links,
         turns: around?.memories ?? [],
         write: scopes.includes("write"),
@@ -107,7 +108,7 @@ class MemoryDialog {
       server.addEventListener("back", () => this.body.isConnected && this.load(this.id), { once: true });
   }
 
-  draw({ memory, tier, changes, links, turns, write }) {
+  draw({ memory, tier, versions, links, turns, write }) {
     const isFirst = !this.trail.length; // the memory that the user opened
     const hadFocus = this.body.contains(document.activeElement);
     const of = { write, follow: (id) => this.follow(id), changed: () => this.again(memory.id) };
@@ -120,7 +121,7 @@ class MemoryDialog {
       turns.length > 1 && conversationAround(memory, turns, of.follow),
       fieldList(memory, tier),
       linkList(memory, links, of),
-      changes.length > 0 && historyTable(changes),
+      versions.length > 1 && versionTable(versions, write && (() => this.undo(memory.id))),
     );
     if (hadFocus) this.heading.focus({ preventScroll: true });
     if (this.drawn !== memory.id) this.body.querySelector(".passage")?.scrollIntoView();
@@ -195,6 +196,14 @@ class MemoryDialog {
   async forget(id) {
     const gone = await forget(id, () => this.changed({ id, gone: true }));
     if (gone) this.close();
+  }
+
+  async undo(id) {
+    const done = await attempt(() => call("undo", { id }));
+    if (!done) return;
+    this.lines = null; // they may have moved
+    toast(`Undone: ${done.changed.join(", ").replaceAll("_", " ") || "nothing else has changed"}.`, { about: id });
+    this.again(id);
   }
 
   async mark(id, verb) {

@@ -4,24 +4,17 @@ import { h } from "../app/dom.js";
 import { count, duration, plural } from "../app/format.js";
 import { activeFilters } from "./query.js";
 
-const LOW = 0.57; // about a tenth of wrong first hits score less, as in scrubjay.surfaces.mcp.text
-const HIGH = 0.83; // and about a tenth score more
-const SINGLE_SOURCE = ["keyword", "vector"];
+// As `verdict_words` of scrubjay.surfaces.render.facts.
+const VERDICTS = {
+  likely: "likely answered",
+  unsure: "may be answered",
+  "not stored": "probably not stored",
+};
 const MOST_TOPICS = 12;
-
-/** Return the confidence of a result in words; an empty text if its profile does not measure it. */
-function confidenceText({ confidence, degraded, mode }) {
-  if (confidence === null) return "";
-  if (confidence >= HIGH) return "high";
-  if (confidence >= LOW) return "fair: check whether the hits answer the query";
-  return degraded.length || SINGLE_SOURCE.includes(mode)
-    ? "low: the answer may not be stored, or only in other words"
-    : "low: the answer may not be stored";
-}
 
 /** Draw the summary above the hits. */
 export function resultSummary(results, request, of) {
-  const certainty = confidenceText(results);
+  const { verdict, confidence } = results;
   const cut = results.counts.limit_cut_from;
   return [
     h(
@@ -29,15 +22,14 @@ export function resultSummary(results, request, of) {
       { class: "outcome" },
       h("strong", {}, plural(results.hits.length, "hit", "hits")),
       ` in ${duration(results.took_ms)}`,
-      certainty &&
-        results.hits.length > 0 && [
-          " · ",
-          h(
-            "span",
-            { class: "sure", title: "From 0 to 1" },
-            `confidence ${results.confidence.toFixed(2)}: ${certainty}`,
-          ),
-        ],
+      verdict && [
+        " · ",
+        h(
+          "span",
+          { class: "sure", title: "Probability that the first hit answers the query" },
+          `${VERDICTS[verdict]} (confidence ${confidence.toFixed(2)})`,
+        ),
+      ],
       cut && ` · this profile returns at most ${count(results.hits.length)}`,
     ),
     degradedNote(results),

@@ -127,6 +127,15 @@ function factLine(hit, of) {
         { class: "warned" },
         hit.stale === "missing" ? "the file was deleted" : "the file has changed since the ingest",
       ),
+    hit.supersedes?.length > 0 &&
+      h(
+        "span",
+        {},
+        "replaces ",
+        hit.supersedes.map((id, at) => replacedLink(hit, id, at, of)),
+      ),
+    hit.superseded_by &&
+      h("span", { class: "warned" }, "may be outdated, see ", replacedLink(hit, hit.superseded_by, 0, of)),
     hit.near_duplicates?.length > 0 &&
       h(
         "span",
@@ -135,6 +144,13 @@ function factLine(hit, of) {
         hit.near_duplicates.map((id, at) => [at > 0 && ", ", h("a", { href: of.href(id) }, excerpt(id, 12).text)]),
       ),
   ];
+}
+
+/** Return a link to a memory that a hit replaced, or that may have replaced it, with its day. */
+function replacedLink(hit, id, at, of) {
+  const stored = hit.change_dates?.[id];
+  const day = stored && h("time", { datetime: stored, title: moment(stored) }, ` (${stored.slice(0, 10)})`);
+  return [at > 0 && ", ", h("a", { href: of.href(id) }, excerpt(id, 12).text), day];
 }
 
 /** Return the address that lists a conversation from beginning to end. */
