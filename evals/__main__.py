@@ -3,6 +3,7 @@
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] [--profiles default,gno] [--reranker FOLDER]
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] --conversations
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] --embedder potion-base-8M --most 100
+    SCRUBJAY_EVAL_DATA=…/eval python -m evals changes [--profiles default,gno]
 
 Indexes are kept under .cache/evals, so a second run only searches. A reranker adds a column: the
 last profile with it. It reads pairs for a long time, so `--most` takes fewer questions of each set,
@@ -22,6 +23,7 @@ from statistics import mean
 from typing import Any
 
 import scrubjay
+from evals import changes
 from evals.conversations import by_kind, clock_after, messages
 from evals.measures import MEASURES, Scores
 from evals.sets import Part, find
@@ -45,7 +47,7 @@ OF_CONVERSATIONS = ("default:keyword", "default:vector", "default", "cognis")
 CACHE = Path(".cache/evals")
 PAGE = Path("docs/evals.md")
 TABLE, RERANKED, EXPANDED, CONVERSATIONS = "table", "reranked", "expanded", "conversations"
-STATIC = "static"
+STATIC, CHANGES = "static", "changes"
 # How many are read must not follow from the speed of the machine that measures quality.
 NO_DEADLINE = {"cross_encoder.deadline_ms": None, "cross_encoder.give_up_s": 600}
 
@@ -62,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if given.embedder:
         os.environ["SCRUBJAY_EMBEDDER"] = given.embedder
+    if given.sets == [CHANGES]:
+        return of_changes(Path(root) / CHANGES, given)
     sets = find(Path(root), given.sets)
     if given.conversations:
         sets = {name: parts for name, parts in sets.items() if messages(parts[0].documents())}
@@ -93,6 +97,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(tables)
     if given.write:
         write(tables, _place(given))
+    return 0
+
+
+def of_changes(root: Path, given: argparse.Namespace) -> int:
+    """Print what comes first in worlds of facts that change."""
+    worlds = changes.read_worlds(root)
+    profiles = (given.profiles or "default").split(",")
+    shown = changes.table({name: changes.measure(worlds, name) for name in profiles})
+    print(shown)
+    if given.write:
+        write(shown, CHANGES)
     return 0
 
 
