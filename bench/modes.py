@@ -113,7 +113,7 @@ def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
     """Return all rows about modes; the stores are made below `home`."""
     from scrubjay.models.embed.local import OnnxEmbedder
     from scrubjay.models.guard import is_ready
-    from scrubjay.write.chunking import estimate_tokens
+    from scrubjay.text.tokens import estimate_tokens
 
     model = OnnxEmbedder()
     if not is_ready(model):

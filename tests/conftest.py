@@ -14,12 +14,22 @@ from hypothesis import HealthCheck, settings
 sys.path.insert(0, str(Path(__file__).parent / "support"))  # tests in any folder import these
 sys.path.insert(1, str(Path(__file__).parent.parent))  # and the servers in tools
 
+import bundled
 from clocks import Clock
 from fakes import HashingEmbedder
 from running import running
 from tools.servers import FalkorDB, Postgres, Qdrant
 
 import scrubjay
+from scrubjay.models import NoteReader
+from scrubjay.models.bundled import READER, find_bundled
+from scrubjay.models.registry import load_reader
+
+# Tests see no package scrubjay-models, installed or not, unless they ask for it (bundled_models).
+WITHOUT_MODELS = str(Path(__file__).parent / "support" / "without_models")
+sys.path.insert(0, WITHOUT_MODELS)
+PYTHONPATH = (WITHOUT_MODELS, *filter(None, [os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONPATH"] = os.pathsep.join(PYTHONPATH)  # for the processes that they start
 
 # A store on a busy machine is slow now and then; that is no reason to fail.
 settings.register_profile(
@@ -59,6 +69,20 @@ def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.delenv("COLUMNS", raising=False)  # a worker of pytest-xdist has it
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def bundled_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The package scrubjay-models of this checkout, for this process and those that it starts."""
+    yield from bundled.install(tmp_path / "installed", monkeypatch)
+
+
+@pytest.fixture
+def reader(bundled_models: Path) -> NoteReader:
+    """The reader of notes, of the package scrubjay-models of this checkout."""
+    if find_bundled(READER) is None:
+        pytest.skip("this checkout has no reader of notes in packages/scrubjay-models")
+    return load_reader()
 
 
 @pytest.fixture

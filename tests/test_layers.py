@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 # Folders that are still too full.
-CROWDED: set[str] = set()
+CROWDED: set[str] = {"search/stages"}
 # Imports that break a line, by file: each is to go, none is to come.
 EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/cli/evaluate.py": {"ops"},

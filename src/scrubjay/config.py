@@ -13,7 +13,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or the file that
     short_turn_chars = 300
     file_timeout_s = 30
     file_memory_mb = 1000
-    embedder = "intfloat/multilingual-e5-small"
+    embedder = "intfloat/multilingual-e5-small"  # auto: the model of the store's index
     multilingual = "use-multilingual-3"      # or none
     device = "auto"
     reranker = "http://localhost:8012/v1/rerank#bge-reranker-v2-m3"
@@ -48,7 +48,9 @@ CHUNK_OVERLAP_TOKENS = 25
 SHORT_TURN_CHARS = 300
 FILE_TIMEOUT_S = 30.0
 FILE_MEMORY_MB = 1000
-DEFAULT_EMBEDDER = "all-MiniLM-L6-v2"
+DEFAULT_EMBEDDER = (
+    "auto"  # that of the store's index; for a new store, the best one that is installed
+)
 DEFAULT_MULTILINGUAL = "use-multilingual-3"
 DEFAULT_RERANKER = "late"
 DEFAULT_GENERATOR = "none"
@@ -154,7 +156,8 @@ class EmbedderAccess(NamedTuple):
 
 class Settings(NamedTuple):
     """The resolved settings.
-    `db_chosen` is True if any setting names the database; `db_given` is the argument of this call."""
+    `db_chosen` is True if any setting names the database; `db_given` is the argument of this call;
+    `reranker_named` is True if any setting names the reranker."""
 
     db: str
     profile: str = "default"
@@ -163,6 +166,7 @@ class Settings(NamedTuple):
     multilingual: str = DEFAULT_MULTILINGUAL
     device: str = "auto"
     reranker: Access = Access(DEFAULT_RERANKER)
+    reranker_named: bool = False
     generator: Access = Access(DEFAULT_GENERATOR)
     chunk_tokens: int = CHUNK_TOKENS
     chunk_overlap_tokens: int = CHUNK_OVERLAP_TOKENS
@@ -255,6 +259,7 @@ def load(
         or DEFAULT_MULTILINGUAL,
         device=_device(table),
         reranker=_access(table, "reranker", DEFAULT_RERANKER),
+        reranker_named=bool(env.get("SCRUBJAY_RERANKER") or table.get("reranker")),
         generator=_access(table, "generator", DEFAULT_GENERATOR),
         chunk_tokens=chunk_tokens,
         chunk_overlap_tokens=overlap_tokens,

@@ -1186,7 +1186,7 @@ class TestById:
             team.done("chore")
         store = opened(tiers=files)
 
-        assert [one.after for one in store.history("chore")] == ["task_done"]
+        assert [one.what for one in store.history("chore")] == ["done", "created"]
 
     def test_what_expires_is_of_every_tier_by_the_version_that_holds(self, files, opened, clock):
         """SV-9, SV-4: soonest first over all; a version below another says nothing."""

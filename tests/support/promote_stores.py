@@ -63,6 +63,9 @@ ROWS = (
     "INSERT INTO kept (kind, key, value, at_us) VALUES ('answer', 'k', 'a' || char(0) || 'b', 9)",
     "INSERT INTO rotations VALUES (1, 1, 8, 100, x'00ff', 50, 10, 0.987654321, 3)",
     "INSERT INTO hits (hour_us, tier, count) VALUES (3600000000, 'keyword', 12)",
+    "INSERT INTO uncompared SELECT n FROM memories WHERE id = 'm9'",
+    "INSERT INTO refused SELECT a.n, b.n FROM memories AS a, memories AS b"
+    " WHERE a.id = 'm1' AND b.id = 'm2'",
     "INSERT INTO unlinked SELECT n FROM memories WHERE id = 'm9'",
     "INSERT OR IGNORE INTO unsketched SELECT max(n) FROM vectors",
     "INSERT INTO parted SELECT a.n, b.n FROM memories AS a, memories AS b"

@@ -74,6 +74,7 @@ class Seen(NamedTuple):
     counts: dict[str, int]
     profile: str
     confidence: float | None
+    verdict: str | None
     degraded: list[str]
 
 
@@ -84,6 +85,7 @@ def seen(shape: dict[str, Any]) -> Seen:
         {name: count for name, count in shape.get("counts", {}).items() if count},
         shape["profile"],
         shape.get("confidence"),
+        shape.get("verdict"),
         shape.get("degraded", []),
     )
 
@@ -237,6 +239,7 @@ def _check(case: dict[str, Any], got: Seen, expected: Seen) -> None:
         assert why == pytest.approx(reasons, abs=1e-5), case
     assert got[1:4] == expected[1:4], case
     assert got.confidence == pytest.approx(expected.confidence, abs=1e-5), case
+    assert got.verdict == expected.verdict, case
     assert got.degraded == expected.degraded, case
 
 

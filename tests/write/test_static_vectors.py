@@ -150,7 +150,11 @@ with scrubjay.open() as store:
     hits = [hit.text for hit in store.search({QUESTION!r})]
 print(json.dumps([hits, 'onnxruntime' in sys.modules]))
 """
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "PYTHONPATH", "SYSTEMROOT")
+        if name in os.environ
+    }
     environment = {**kept, "HOME": str(tmp_path), "SCRUBJAY_OFFLINE": "1"}
     done = subprocess.run(
         [sys.executable, "-c", program],

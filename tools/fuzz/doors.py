@@ -258,6 +258,7 @@ HTTP = Target(
         *("search", "add", "update", "forget", "ls", "get_many", "map", "context", "coverage"),
         *(
             "extract",
+            "undo",
             "undo_feedback",
             "freeze_weights",
             "rename_topic",

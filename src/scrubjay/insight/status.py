@@ -54,6 +54,7 @@ def status(
         failures=tuple(embedding.queue.failures(model)) if model else (),
         size_bytes=db.size_bytes,
         unlinked=embedding.unlinked(scope),
+        uncompared=embedding.uncompared(scope),
         why_pending=embedding.why_pending() if left > failed else "",
         languages=embedding.languages(),
     )
@@ -89,21 +90,24 @@ def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) ->
     return Drawing(model, queue.waiting(scope), sum(failures.values()), failures)
 
 
-def named(find: Callable[[], SearchModels], embedding: Embedding) -> tuple[str | None, str | None]:
+def named(
+    find: Callable[[], SearchModels], embedding: Embedding, *, bundled: bool
+) -> tuple[str | None, str | None]:
     """Return the names of the reranker and the generator."""
     embedder = embedding.embedder
     try:
-        return find().names(by_tokens=embedder is not None and embedder.token_dims > 0)
+        return find().names(embedder is not None and embedder.token_dims > 0, bundled=bundled)
     except InvalidInput:  # `doctor` reports why
         return None, None
 
 
 def model_of_settings(embedding: Embedding) -> str | None:
     """Return the model that the settings name, where the store has chosen another."""
+    from scrubjay.config import DEFAULT_EMBEDDER, load
     from scrubjay.write.model_choice import find_embedder
 
     own = embedding.switch.chosen()[0] if embedding.follows else None
-    if own is None:
+    if own is None or load().embedder == DEFAULT_EMBEDDER:
         return None
     try:
         configured = find_embedder(None, None, None)

@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from scrubjay.models.breaker import Notes
-    from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator, GuardedReranker
+    from scrubjay.models.guard import (
+        GuardedEmbedder,
+        GuardedGenerator,
+        GuardedNoteReader,
+        GuardedReranker,
+    )
     from scrubjay.search.explanation import Explanation
+    from scrubjay.storage.changes import SqlChanges
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.feedback import SqlFeedback
     from scrubjay.storage.sql.files import SqlFiles
@@ -34,7 +40,9 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.scope import SqlValidity
     from scrubjay.storage.sql.topics import SqlTopics
     from scrubjay.storage.sql.vectors import SqlTokenVectors, SqlVectors
+    from scrubjay.storage.sql.versions import SqlVersions
     from scrubjay.storage.sql.words import SqlTermCounts
+    from scrubjay.types.changes import Replacement
     from scrubjay.types.reports import ScoreSum
 
 P = ParamSpec("P")
@@ -44,7 +52,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # The fields of a Kit that belong to one database. The others are shared by all tiers of a search.
 PER_DATABASE = (
     *("records", "keyword", "vectors", "graph", "tokens", "files"),
-    *("topics", "copies", "terms", "feedback", "windows", "moments"),
+    *("topics", "copies", "terms", "feedback", "windows", "moments", "changes", "versions"),
 )
 
 
@@ -52,7 +60,8 @@ class Kit(NamedTuple):
     """Stores and models of a search. Each may be missing; `why_not` then has the reason and the fix.
 
     `absent` names the models that the user has chosen but that cannot be used now. `corpus` is True
-    when queries are expanded from the stored texts. `static` embeds at once what `embedder` has not
+    when queries are expanded from the stored texts. `bundled_reranker` is there for profiles that use it
+    where the user has chosen none. `static` embeds at once what `embedder` has not
     embedded yet. `multilingual` returns the model for other languages, or why it cannot answer. `tiers`
     lists all databases of the search, this one included; it is empty where there is one only.
     """
@@ -68,6 +77,7 @@ class Kit(NamedTuple):
     static: GuardedEmbedder | None = None
     multilingual: Callable[[], tuple[GuardedEmbedder | None, str]] | None = None
     reranker: GuardedReranker | None = None
+    bundled_reranker: GuardedReranker | None = None
     generator: GuardedGenerator | None = None
     corpus: bool | None = None
     clock: Callable[[], datetime] | None = None
@@ -80,6 +90,9 @@ class Kit(NamedTuple):
     tiers: tuple[Tier, ...] = ()
     windows: SqlValidity | None = None
     moments: SqlTimeline | None = None
+    changes: SqlChanges | None = None
+    versions: SqlVersions | None = None
+    reader: GuardedNoteReader | None = None
 
     def inside(self, tier: Tier) -> Kit:
         """Return the kit of one tier: its stores with the models and the clock of this kit."""
@@ -112,7 +125,10 @@ class Tier(NamedTuple):
 class Run(NamedTuple):
     """State of one search. `notes` are what the current stage adds to the trace.
 
-    `pooled` is True once there were candidates.
+    `pooled` is True once there were candidates. `replaced` says which memories around the candidates
+    replaced which, `folded` are the candidates that gave their place to another, `reading` is the
+    probability by id that a memory answers the question ("" for none of them), and `readings` whether
+    the newer one of a pair comes first, where a model has read them.
     """
 
     query: Query
@@ -125,6 +141,10 @@ class Run(NamedTuple):
     confidence: float | None = None
     counts: Mapping[str, int] = NOTHING
     pooled: bool = False
+    replaced: tuple[Replacement, ...] = ()
+    folded: Mapping[str, Candidate] = NOTHING
+    reading: Mapping[str, float] = NOTHING
+    readings: Mapping[Any, bool] = NOTHING
 
     def noting(self, **notes: Any) -> Run:
         """Return this run with more notes of the current stage."""
@@ -377,7 +397,7 @@ def in_order(stages: tuple[Stage, ...], run: Run) -> tuple[Run, tuple[Step, ...]
 
 @stage
 def configured(run: Run, *, part: str) -> bool:
-    """True when the user has chosen a component of this kind, such as a reranker, available or not."""
+    """True when there is a component of this kind, such as a reranker, or the user has chosen one."""
     return getattr(run.kit, part) is not None or part in run.kit.absent
 
 
@@ -415,9 +435,10 @@ def search(query: Query, profile: str, stages: tuple[Stage, ...], kit: Kit) -> R
         degraded=tuple(dict.fromkeys((*_degradations(run.trace), *_alterations(run)))),
         trace=run.trace,
         took_ms=took_ms,
-        confidence=run.confidence,
+        confidence=run.confidence if hits or run.confidence is None else 0.0,
         terms=run.query.terms,
         explain=partial(_explain, stages, run.trace),
+        now=kit.clock() if kit.clock else None,
     )
 
 
@@ -460,7 +481,9 @@ _OF_MEMORY = tuple(name for name in Hit._fields if name in Memory._fields)
 def _hit(candidate: Candidate, memory: Memory) -> Hit:
     vector, chunk = candidate.found.get("vector"), candidate.chunk
     text = memory.text if candidate.description is None else candidate.description
-    page = None
+    page = span = None
+    if chunk and candidate.description is None and not candidate.brief:
+        span = (chunk.start, chunk.stop)
     if chunk and memory.metadata.get("format") == "pages":  # each page begins with a form feed
         page = memory.text.count("\f", 0, chunk.start) + 1
     fields = {name: getattr(candidate, name) for name in _OF_CANDIDATE}
@@ -472,6 +495,7 @@ def _hit(candidate: Candidate, memory: Memory) -> Hit:
         "context": "" if candidate.brief else memory.context,
         "lines": (chunk.first_line, chunk.last_line) if chunk else None,
         "page": page,
+        "span": span,
         "heading": chunk.heading if chunk else "",
         "token_estimate": -(-len(text) // 4),
         "cosine": vector.score if vector else None,

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from scrubjay.search.pipeline import PER_DATABASE, Kit
+from scrubjay.storage.changes import SqlChanges
 from scrubjay.storage.database import Database
 from scrubjay.storage.sql.collections import SqlCollections, SqlCopies
 from scrubjay.storage.sql.files import SqlFiles
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from scrubjay.storage.replicas.replicas import Replicas
     from scrubjay.storage.sql.feedback import SqlFeedback
     from scrubjay.storage.sql.messages import SqlTimeline
+    from scrubjay.storage.sql.versions import SqlVersions
     from scrubjay.storage.sql.words import SqlTermCounts
 
 
@@ -39,9 +41,10 @@ class Tables:
         self.vectors = (self.replicas and self.replicas.vectors) or db.vectors
         self.topics = SqlTopics(db, self.vectors)
         self.windows = SqlValidity(db)
+        self.changes = SqlChanges(db)
         self._user = user
 
-    # Most searches need none of these three, and do not import them.
+    # Most searches need none of these, and do not import them.
 
     @cached_property
     def terms(self) -> SqlTermCounts:
@@ -62,14 +65,23 @@ class Tables:
         return SqlTimeline(self.db)
 
     @cached_property
+    def versions(self) -> SqlVersions:
+        from scrubjay.storage.sql.versions import SqlVersions
+
+        return SqlVersions(self.db)
+
+    @cached_property
     def kit(self) -> Kit:
         return self.light_kit._replace(
-            terms=self.terms, feedback=self.feedback, moments=self.moments
+            terms=self.terms,
+            feedback=self.feedback,
+            moments=self.moments,
+            versions=self.versions,
         )
 
     @cached_property
     def light_kit(self) -> Kit:
-        """The same without the three tables that most searches do not need."""
+        """The same without the four tables that most searches do not need."""
         tables = vars(self)
         return Kit(**{name: tables[name] for name in PER_DATABASE if name in tables})
 

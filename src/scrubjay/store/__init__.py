@@ -43,9 +43,12 @@ if TYPE_CHECKING:
     from scrubjay.store.share import Share
     from scrubjay.store.transfer import Transfer
     from scrubjay.store.write import Writer
+    from scrubjay.text.lines import Lines
+    from scrubjay.types import changes as change_types
     from scrubjay.types import reports
     from scrubjay.types.map import Graph, Map
-    from scrubjay.write.fields import Change
+
+_TELL_S = 0.5  # for what new memories probably update
 
 Path = str | os.PathLike[str]
 Progress = Callable[[int, int], None]
@@ -329,8 +332,19 @@ class Store:
         return self._context.folders.failure
 
     def update(self, id: str, **changes: Any) -> Memory:
-        """Change fields of a memory; the others stay. The fields are those of `add`."""
+        """Change fields of a memory; the others stay. The fields are those of `add`.
+
+        What was there before is kept: `history` returns it, and `undo` takes the change back.
+        """
         return self._write.update(id, changes)
+
+    def undo(self, id: str) -> Memory:
+        """Take the last change of a memory back; again, the one before it.
+
+        This is a change, too, and a version of its own: `history` has what was taken back. NotFound
+        where every change was taken back.
+        """
+        return self._write.undo(id)
 
     def done(self, id: str) -> Memory:
         """Mark a memory as done: a `task` becomes a `task_done`."""
@@ -390,15 +404,19 @@ class Store:
         domain: str | None = None,
         weights: Mapping[str, float] | str | None = None,
         include_expired: bool = False,
+        as_of: When | None = None,
+        history: bool = False,
     ) -> Results:
         """Find memories. Every string is a legal query; `degraded` names what could not be searched.
 
         `tags`, `domain` and `weights` score, in profiles with stages for them; weights are a mapping or
         the name of a pattern: exact_id, semantic, roaming. A namespace that ends in a slash stands for
         a whole project. Memories that are not valid now are left out, unless `include_expired` is True.
+        `as_of` searches what was stored and valid at that time. With `history`, memories that were
+        superseded or are not valid now are hits, too.
         """
         filters = (namespace, namespaces, collection, topics, types, owner, agent, session)
-        scoring = (min_score, overrides, tags, domain, weights, include_expired)
+        scoring = (min_score, overrides, tags, domain, weights, include_expired, as_of, history)
         return self._search.run(
             Request(query, profile, mode, limit, *scoring),
             Filters(*filters, since, until, only_domain),
@@ -461,6 +479,15 @@ class Store:
         """Return one memory with its links, from the highest tier that has it; else NotFound."""
         return self.get_all(ids_of([id]))[0]
 
+    def lines(self, id: str, first: int = 1, last: int | None = None) -> Lines:
+        """Return some lines of a memory, by default all, with `first`, `last` and the `total`.
+
+        Lines count from 1. A `last` beyond the end means the last line; InvalidInput if `first` is beyond.
+        """
+        from scrubjay.text.lines import cut_lines
+
+        return cut_lines(id, self.get(id).text, first, last)
+
     def get_many(self, ids: Iterable[str]) -> Memories:
         """Return the memories that exist, in order; `.missing` has the other ids."""
         return self._read.get_many(ids)
@@ -519,12 +546,21 @@ class Store:
         """
         return self._read.landscape(tokens, namespace)
 
-    def history(self, id: str) -> list[Change]:
-        """Return the changes of a memory, oldest first: when it was done and undone.
+    def history(self, id: str) -> list[reports.Version]:
+        """Return the versions of a memory, newest first: the first one is the memory as it is now.
 
-        Of a fact extracted from messages also its earlier texts, and when it was superseded.
+        Each change is a version: a new text or other field, done and undone, superseded by a fact that
+        was extracted later. Documents have no versions of earlier contents of their files.
         """
         return self._read.history(id)
+
+    def changes(self, *, since: When | None = None) -> list[change_types.Change]:
+        """Return which memory was taken to replace which, the latest first: links `supersedes` and
+        `updates`.
+
+        `since` selects those made since a time. `unlink(new, old)` takes one back.
+        """
+        return self._read.changes(since)
 
     def neighbors(self, id: str, *, depth: int = 1, limit: int | None = None) -> list[Neighbor]:
         """Return the memories that a memory's links reach, best path first."""
@@ -772,6 +808,14 @@ class Store:
 
         return prune_models(self._context, name)
 
+    def likely_changes(self, memories: Sequence[Memory]) -> list[change_types.Likely]:
+        """Return which earlier memories these new ones probably update, or nearly repeat, as far as
+        that is known right after they were stored; empty where changes are not detected."""
+        embedding = self._context.embedding
+        if embedding.changes is None or embedding.static is None:
+            return []
+        return embedding.changes.likely(memories, embedding.static.embedder.name, _TELL_S)
+
     def unembedded(self) -> int | None:
         """Return how many chunks have no vector yet; None without an embedder."""
         embedding = self._context.embedding
@@ -799,6 +843,7 @@ class Store:
     def calibrate(self) -> float:
         """Measure the reranker's speed, in milliseconds for a thousand characters, and store it."""
         reranker, why_not = self._context.models.reranker()
+        reranker = reranker or self._context.models.bundled_reranker()
         if reranker is None:
             raise Unavailable(why_not)
         return reranker.calibrate()

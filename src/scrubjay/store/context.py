@@ -17,7 +17,7 @@ from scrubjay.search.tables import Tables
 from scrubjay.sharing.permissions import Permissions
 from scrubjay.sharing.tiers.files import TierFiles
 from scrubjay.sharing.tiers.lookup import TierLookup
-from scrubjay.storage.sql.records import SqlHistory, project_namespaces
+from scrubjay.storage.sql.records import project_namespaces
 from scrubjay.text.urls import NO_REPLICAS
 from scrubjay.times import system_clock
 from scrubjay.types import Filters, Scope
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from scrubjay.conversations.extraction.worker import ExtractionWorker
     from scrubjay.insight.hit_counts import HitCounts
     from scrubjay.insight.map.draw import Maps
-    from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.models import Embedder, Generator, NoteReader, Reranker
+    from scrubjay.models.guard import GuardedNoteReader
     from scrubjay.models.shared import SharedModels
     from scrubjay.search.models import SearchModels
     from scrubjay.sharing.api_keys import ApiKeys
@@ -42,6 +43,7 @@ T = TypeVar("T")
 # Stages that read more of a database than words, vectors and records.
 _READING_MORE = ("tiers", "signals", "adaptive", "over_sessions")
 _USING_MODELS = ("late_interaction", "cross_encoder", "rephrase", "borrow_words")
+_BUNDLED = "bundled_cross_encoder"
 
 
 class lazy(Generic[T]):  # noqa: N801 - a decorator, used like `property`
@@ -102,7 +104,8 @@ class Context:
         self.making = threading.RLock()
         self._chunk_sizes, self._file_limits, self._chosen = chunk_sizes, file_limits, chosen
         self._kits: dict[bool, Kit] = {}
-        self.switches = 0  # how often the embedder changed while the store was open
+        self.switches = 0  # how often a model changed while the store was open
+        self._reader: GuardedNoteReader | None = None
         if not all(model is None or isinstance(model, bool) for model in chosen[1:]):
             try:  # report a wrong argument now, and not at the first search that needs the model
                 _ = self.models
@@ -163,6 +166,19 @@ class Context:
             models=self.shared_models,
         )
         embedding.on_switch = self._note_switch
+        if embedding.embedder is not None and self.detects_changes():
+            from scrubjay.write.changes.detection import change_detection
+
+            tables = self.tables
+            embedding.changes = change_detection(
+                tables.changes,
+                tables.records,
+                tables.vectors,
+                tables.keyword,
+                self.clock,
+                lambda: "" if embedding.embedder is None else embedding.embedder.name,
+                self.shared_models,
+            )
         if self.tables.replicas is not None:
             self.tables.replicas.on_caught_up(embedding.go_on)
         return embedding
@@ -204,6 +220,7 @@ class Context:
             self.tables.files,
             SqlFolders(self.db),
             SqlLinkTargets(self.db),
+            self.tables.versions,
             self.clock,
             ChunkSizes(*self._chunk_sizes),
             self.path,
@@ -214,16 +231,12 @@ class Context:
         )
 
     @lazy
-    def history(self) -> SqlHistory:
-        return SqlHistory(self.db)
-
-    @lazy
     def facts(self) -> Facts:
         from scrubjay.conversations.extraction.facts import Facts
         from scrubjay.storage.sql.extractions import SqlSpans
 
         spans, tables = SqlSpans(self.db), self.tables
-        return Facts(self.shelf, spans, self.history, tables.keyword, tables.copies)
+        return Facts(self.shelf, spans, tables.keyword, tables.copies)
 
     @lazy
     def extraction_worker(self) -> ExtractionWorker:
@@ -262,13 +275,53 @@ class Context:
 
         return Replicas(self.db, NO_REPLICAS)
 
+    def use_reader(self, reader: NoteReader) -> None:
+        """Let searches ask another model than the bundled one which of the first hits answers."""
+        from scrubjay.models.guard import GuardedNoteReader
+
+        self._reader = GuardedNoteReader(reader)
+        self.switches += 1
+
+    @property
+    def reader(self) -> GuardedNoteReader | None:
+        """The model that reads a question with the first hits; None where there is none, or not yet."""
+        if self._reader is None and self.embedding.changes is not None:
+            return self.embedding.changes.reader_of_searches()
+        return self._reader
+
     def _note_switch(self) -> None:
         self.switches += 1
 
+    def reranks_by_default(self) -> bool:
+        """True when the store's own profile uses the bundled reranker where no other is chosen."""
+        return self._profile_uses(_BUNDLED)
+
+    def uses_changes(self) -> bool:
+        """True when the store's own profile uses what was found to replace what."""
+        return self._profile_uses("replaced")
+
+    def detects_changes(self) -> bool:
+        from scrubjay.models.bundled import READER, find_bundled
+
+        return self.uses_changes() and find_bundled(READER) is not None
+
+    def why_uncompared(self) -> str:
+        """Return why memories are not compared with earlier ones; "" where they are, or need not be."""
+        from scrubjay.models.bundled import READER, not_installed
+
+        if self.embedding.embedder is None or not self.uses_changes():
+            return ""
+        if self.embedding.changes is None:
+            return not_installed(READER)
+        return self.embedding.changes.outage
+
     def _walks_links(self) -> bool:
-        """True when the store's own profile walks links; the first search reports a wrong name."""
+        return self._profile_uses("graph")
+
+    def _profile_uses(self, stage: str) -> bool:
+        """True when the store's own profile has a stage; the first search reports a wrong name."""
         try:
-            return profiles.get(self.profile).uses("graph")
+            return profiles.get(self.profile).uses(stage)
         except (InvalidInput, NotFound):
             return False
 
@@ -288,6 +341,8 @@ class Context:
         kit = self._kits[more]
         if profile.uses("moment"):
             kit = kit._replace(moments=self.tables.moments)
+        if profile.uses("confidence"):
+            kit = kit._replace(terms=self.tables.terms)
         if tiers:
             # Of a database that is lost, or not there yet, nothing is read; of one put back, the new one.
             own = next((tier for tier in tiers if tier.own), self.tiers.own.tier)
@@ -302,7 +357,9 @@ class Context:
                 why_not={"embedder": why_not},
             )
         if any(map(profile.uses, _USING_MODELS)):
-            kit = self.models.add_to(kit)
+            kit = self.models.add_to(kit, bundled=profile.uses(_BUNDLED))
+        if profile.uses("read_first"):
+            kit = kit._replace(reader=self.reader)
         return kit
 
     def close(self) -> None:

@@ -33,7 +33,9 @@ class Insight:
         own = (context.path, context.db, records, context.embedding)
         state = status(*own, context.sees, given)
         counted = context.hit_counts.report()
-        reranker, generator = named(lambda: context.models, context.embedding)
+        reranker, generator = named(
+            lambda: context.models, context.embedding, bundled=context.reranks_by_default()
+        )
         return state._replace(
             extraction=drawing(context.db, context.extraction, context.sees),
             searches=counted.searches,
@@ -44,6 +46,7 @@ class Insight:
             failed_files=context.folders.count_failed(),
             change=change_under_way(context.embedding),
             settings_model=model_of_settings(context.embedding),
+            why_uncompared=context.why_uncompared(),
         )
 
     def gauges(self) -> Gauges:
@@ -98,17 +101,20 @@ class Insight:
         embedding.activate()
         if not wait:
             unsent = 0 if replicas is None else replicas.worker.pending()
-            return embedding.left() + embedding.unlinked() + unsent
+            uncompared = embedding.uncompared() if further else 0
+            return embedding.left() + embedding.unlinked() + uncompared + unsent
         left = embedding.wait(timeout_s, progress, further=further)
+        uncompared = embedding.uncompared() if further else 0
         if replicas is None:
-            return left
+            return left + uncompared
         unsent = replicas.worker.wait(timeout_s)
         if embedding.unlinked(most=1) and not unsent:
             # A replica finds the nearest of a memory once it has the vectors.
             embedding.wait(timeout_s, progress, further=further)
             unsent = replicas.worker.wait(timeout_s)
+            uncompared = embedding.uncompared() if further else 0
         # Counted now: what waited for a replica may have been linked in the background meanwhile.
-        return embedding.left() + embedding.unlinked() + unsent
+        return embedding.left() + embedding.unlinked() + uncompared + unsent
 
     def embed(self, progress: Progress | None) -> Embedded:
         """Embed everything that is pending, and report what was done."""

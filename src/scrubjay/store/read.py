@@ -11,13 +11,14 @@ from scrubjay.errors import InvalidInput
 from scrubjay.search.tables import Tables
 from scrubjay.sharing.tiers.lookup import ask, no_memory
 from scrubjay.store.context import Context
-from scrubjay.times import duration, micros, span_micros
+from scrubjay.times import When, duration, micros, parse_bound, span_micros
 from scrubjay.types import Filters, Link, Memories, Memory, Neighbor, Scope
 
 if TYPE_CHECKING:
     from scrubjay.insight.landscape import Landscape
+    from scrubjay.types import changes as change_types
     from scrubjay.types.map import Graph
-    from scrubjay.write.fields import Change
+    from scrubjay.types.reports import Version
 
 _SOON_DAYS = 30
 _MOST_NODES = 1000
@@ -121,11 +122,21 @@ class Reader:
         )
         return landscape(tables.records, tables.topics, tables.copies, scope, tokens)
 
-    def history(self, id: str) -> list[Change]:
-        from scrubjay.storage.sql.records import SqlHistory
-        from scrubjay.write.fields import changes
+    def history(self, id: str) -> list[Version]:
+        from scrubjay.write.versions import versions_of
 
-        return changes(SqlHistory(self._lookup.tables_of(id).db), id)
+        tables = self._lookup.tables_of(id)
+        with tables.db.one_state():  # another process may change it between the two reads
+            memory = tables.records.get([id], self._sees).get(id)
+            if memory is None:
+                raise no_memory(id)
+            changes = tables.versions.of(id, self._sees)
+        return versions_of(memory, changes)
+
+    def changes(self, since: When | None) -> list[change_types.Change]:
+        from_time = parse_bound(since, "since", self._context.clock)
+        since_us = None if from_time is None else micros(from_time)
+        return self._context.tables.changes.changes(self._sees, since_us)
 
     def neighbors(self, id: str, depth: int, limit: int | None) -> list[Neighbor]:
         if not 1 <= depth <= 3:

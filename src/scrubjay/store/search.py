@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError
@@ -12,7 +13,7 @@ from scrubjay.search.profiles import Profile
 from scrubjay.sharing.permissions import topics_of
 from scrubjay.store.context import Context
 from scrubjay.text.validation import check_text, did_you_mean
-from scrubjay.times import micros
+from scrubjay.times import When, micros, parse_bound
 from scrubjay.types import Filters, Query, Results, Scope
 
 _MOST_COUNTED = 1000
@@ -38,6 +39,8 @@ class Request(NamedTuple):
     domain: str | None = None
     weights: Mapping[str, float] | str | None = None
     include_expired: bool = False
+    as_of: When | None = None
+    history: bool = False
 
 
 class Search:
@@ -56,8 +59,11 @@ class Search:
         context = self._context
         scope = context.sees if filters == _NO_FILTERS else context.permissions.narrowed(filters)
         tiers = context.tiers_of(profile) if context.tiers.named else ()
-        if not request.include_expired:
-            scope = self._valid_now(scope, tiers)
+        as_of = None if request.as_of is None else self._as_of(request.as_of)
+        if as_of is not None:
+            scope = scope._replace(until=min(scope.until or as_of, as_of))
+        if not (request.include_expired or request.history):
+            scope = self._valid_at(as_of or context.clock(), scope, tiers)
         self._prepare(profile, tiers, walks_links)
         # Before and after: a replica may not yet have had what arrives there during the search.
         behind = list(self._behind(profile))
@@ -69,10 +75,19 @@ class Search:
             limited=request.limit is not None,
             tags=() if request.tags is None else topics_of(request.tags, "tags"),
             domain=request.domain,
+            as_of=as_of,
+            history=request.history or request.include_expired,
         )
-        results = search(query, profile.name, profile.stages, self._kit(profile, tiers))
+        stages, kit = profile.stages, self._kit(profile, tiers)
+        if as_of is not None:
+            from scrubjay.search.stages.wordings import as_worded
+
+            stages, kit = (*stages, as_worded()), kit._replace(versions=context.tables.versions)
+        results = search(query, profile.name, stages, kit)
         lacks = [*self._not_searched(profile, tiers), *self._not_found(results, scope, tiers)]
         lacks += behind or self._behind(profile)
+        if as_of is not None and not results.hits:
+            lacks += self._not_stored_yet(as_of, tiers)
         if scope.namespaces:
             lacks += context.permissions.unmatched(scope.namespaces)
         results.degraded = (*results.degraded, *lacks)
@@ -110,8 +125,13 @@ class Search:
             self._kits[id(profile)] = profile, kit, switches
         return kit
 
-    def _valid_now(self, scope: Scope, tiers: tuple[Tier, ...]) -> Scope:
-        now_us = micros(self._context.clock())
+    def _as_of(self, given: When) -> datetime | None:
+        """Return the time whose state is searched; None for now, and for a time in the future."""
+        moment = parse_bound(given, "as_of", self._context.clock, end_of_day=True)
+        return moment if moment is not None and moment < self._context.clock() else None
+
+    def _valid_at(self, moment: datetime, scope: Scope, tiers: tuple[Tier, ...]) -> Scope:
+        now_us = micros(moment)
         # Each tier has validity times of its own, and works out by itself since when the same is valid.
         state_us = now_us if tiers else self._context.tables.windows.last_change_us(now_us)
         return scope._replace(valid_us=state_us)
@@ -152,6 +172,15 @@ class Search:
             yield from _unknown("type", scope.types, tables.records.counts("type", sees))
         if scope.topics:
             yield from _unknown("topic", scope.topics, tables.topics.counts(sees))
+
+    def _not_stored_yet(self, as_of: datetime, tiers: tuple[Tier, ...]) -> Iterator[str]:
+        """Report that nothing was stored at the time whose state was searched."""
+        if tiers:
+            return
+        before = self._context.sees._replace(until=as_of)
+        if not self._context.tables.records.any_visible(before):
+            shown = as_of.isoformat(sep=" ", timespec="minutes")
+            yield f"as_of: nothing was stored yet at {shown}"
 
     def _behind(self, profile: Profile) -> Iterator[str]:
         """Name what does not have every memory yet: the links, and the replicas that are searched."""
@@ -220,10 +249,10 @@ def _check(request: Request) -> None:
         raise InvalidInput(f"min_score is {least!r}; give a number of 0 or more, such as 0.2")
     if request.domain is not None:
         check_text("domain", request.domain)
-    if type(request.include_expired) is not bool:
-        raise InvalidInput(
-            f"include_expired is {request.include_expired!r}; it must be True or False"
-        )
+    for name in ("include_expired", "history"):
+        given: object = getattr(request, name)
+        if type(given) is not bool:
+            raise InvalidInput(f"{name} is {given!r}; it must be True or False")
 
 
 def _check_scoring(profile: Profile, request: Request) -> None:

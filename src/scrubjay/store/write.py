@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound, StoreError
+from scrubjay.storage.sql.versions import SUPERSEDED, UNDO
 from scrubjay.store.context import Context
 from scrubjay.store.read import Reader
 from scrubjay.times import micros
@@ -14,6 +16,7 @@ from scrubjay.types import SHARED_PREFIX, WRITER, Memories, Memory, Stored
 from scrubjay.write.document_links import resolve_later
 from scrubjay.write.fields import check_strength, done_type, draft, open_type, topics_of
 from scrubjay.write.remember import remember, update_times, write_memory
+from scrubjay.write.versions import as_before, last_change
 
 _BATCH = 500
 _BATCH_CHARS = 1_000_000  # a transaction is short: other processes write, too
@@ -93,13 +96,38 @@ class Writer:
                 given = self._permissions.moved(given, before, changes)
             after = update_times(before, draft(given), changes, now)
             after = after._replace(updated_at=after.updated_at or now)
-            write_memory(self._context.shelf, after, self._context.sees)
+            agent = after.agent or "" if "agent" in changes else ""
+            write_memory(self._context.shelf, after, self._context.sees, agent=agent)
             self._tables.copies.detach([id])
-            # Old texts are not stored: rewriting one may be meant to get rid of it.
-            if before.type != after.type:
-                self._context.history.add(id, micros(now), "type", before.type, after.type)
         self._context.embedding.wake()
         return self._read.get_all([id])[0]
+
+    def undo(self, id: str) -> Memory:
+        with self._tables.records.transaction():
+            now = self._context.clock()
+            before = self.to_change([id])[0]._replace(links=())
+            change = last_change(id, self._tables.versions.of(id, self._permissions.changes))
+            after = as_before(before, change, now.astimezone(UTC))
+            if after.namespace != before.namespace:
+                self._check_return(after)
+            if before.type == "message" and after.text != before.text:
+                self._forget_facts_of(id)
+            write_memory(self._context.shelf, after, what=UNDO)
+            self._tables.versions.mark_undone(id, change.n)
+            self._tables.copies.detach([id])
+            if change.what == SUPERSEDED:
+                self._context.facts.unlink_superseding(id)
+        self._context.embedding.wake()
+        return self._read.get_all([id])[0]
+
+    def _check_return(self, memory: Memory) -> None:
+        """Refuse to move a memory back to a namespace in which the caller may not write any more."""
+        place = {"namespace": memory.namespace, "collection": memory.collection}
+        if self._permissions.placed(place)["namespace"] != memory.namespace:
+            raise InvalidInput(
+                f"{memory.id} was in the namespace {memory.namespace!r}, and cannot be moved back"
+                " there; `update` moves it to another"
+            )
 
     def _forget_facts_of(self, id: str) -> None:
         """Forget the facts that only this message supports: its text has changed."""
@@ -165,7 +193,8 @@ class Writer:
             raise InvalidInput("kind is empty; give a word such as 'related'")
         with self._tables.records.transaction():
             self._check_ends(a, b)
-            self._tables.graph.link(a, b, float(strength), kind)
+            made_us = micros(self._context.clock())
+            self._tables.graph.link(a, b, float(strength), kind, made_us)
 
     def unlink(self, a: str, b: str, kind: str | None) -> int:
         with self._tables.records.transaction():

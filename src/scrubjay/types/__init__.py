@@ -5,11 +5,14 @@ definition. `hit._replace(score=1.0)` returns a changed copy."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrubjay.errors import InvalidInput
+
 if TYPE_CHECKING:
+    from scrubjay.types.passages import Passage
     from scrubjay.types.reports import ScoreSum
 
 DEFAULT_NAMESPACE = "default"
@@ -19,6 +22,8 @@ TEXT_PARTS = ("text", "input_text", "output_text")  # the parts of a message in 
 SEVERITIES = ("critical", "warning", "suggestion")
 NEAR_DUPLICATE = "near_duplicate"  # kind of link between memories with nearly the same text
 SHARED_PREFIX = "collection:"  # of the namespaces of shared collections
+LIKELY, UNSURE, NOT_STORED = VERDICTS = ("likely", "unsure", "not stored")
+LEAST_LIKELY, LEAST_UNSURE = 0.6, 0.3  # the lowest confidence of these verdicts
 OWNER, WRITER, READER = ROLES = ("owner", "writer", "reader")  # of members of shared collections
 
 
@@ -186,7 +191,9 @@ class Query(NamedTuple):
     the weight of the text. `window` is the time that the query names, if any, and `subject` the
     query without it; `only_time` is True if the query contains nothing else, `whole_window` if it
     asks for all of that time. `spoken` states which raw messages may be shown. `static` is the
-    query's static vector, for texts that the embedder has not embedded yet."""
+    query's static vector, for texts that the embedder has not embedded yet. `as_of` is the time whose
+    state is searched, None for now; with `history`, superseded memories are hits of their own.
+    `tense` says which state the query asks for: present, past, first, then or history."""
 
     text: str
     scope: Scope = _EVERYTHING
@@ -213,6 +220,9 @@ class Query(NamedTuple):
     only_time: bool = False
     whole_window: bool = False
     spoken: Spoken | None = None
+    as_of: datetime | None = None
+    history: bool = False
+    tense: str = "present"
 
     @property
     def shown(self) -> Scope:
@@ -271,6 +281,9 @@ class Candidate(NamedTuple):
     brief: bool = False
     description: str | None = None
     passages: int | None = None
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    change_dates: Mapping[str, datetime] = NOTHING
 
     @property
     def order(self) -> tuple[float, int, str]:
@@ -297,7 +310,9 @@ class Step(NamedTuple):
 class Hit(NamedTuple):
     """One result. `why` has the parts of the score, `found` rank and raw score in every list.
     `near_duplicates` are ids of memories with nearly the same text, nearest first. `passages` is
-    the number of its chunks, where they were counted."""
+    the number of its chunks, where they were counted. `supersedes` are the ids of memories that it
+    replaces, newest first; `superseded_by` is the id of one that may replace it; `change_dates` says
+    when these were created. `span` are the characters of `text` between which `lines` stand."""
 
     id: str
     score: float
@@ -336,6 +351,10 @@ class Hit(NamedTuple):
     passages: int | None = None
     owner: str | None = None
     agent: str | None = None
+    supersedes: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    change_dates: Mapping[str, datetime] = NOTHING
+    span: tuple[int, int] | None = None
 
 
 class Results:
@@ -355,6 +374,7 @@ class Results:
         confidence: float | None = None,
         terms: tuple[str, ...] = (),
         explain: Callable[[Hit], ScoreSum] | None = None,
+        now: datetime | None = None,
     ) -> None:
         self.query = query
         self.profile = profile
@@ -367,6 +387,17 @@ class Results:
         self.confidence = confidence
         self.terms = terms
         self._explain = explain
+        self._now = now  # of the store, in its time zone
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether the first hit answers the query, in words: "likely", "unsure" or "not stored"; None
+        where the profile measures no confidence."""
+        if self.confidence is None:
+            return None
+        if self.confidence >= LEAST_LIKELY:
+            return LIKELY
+        return UNSURE if self.confidence >= LEAST_UNSURE else NOT_STORED
 
     def explain(self, hit: Hit) -> ScoreSum:
         """Return the parts that add up to the score of a hit, and how each was calculated."""
@@ -397,10 +428,25 @@ class Results:
         line = f"Reranked {reranked} of {candidates}, returned {len(rows)}"
         return [rows, line, [[topic, count] for topic, count in self.topics.items()]]
 
-    def recalled(self, most_chars: int | None = None) -> str:
-        """Return the hits as marked text for a prompt, a line each with its id and date.
-        A message that repeats such a line is stored, but no fact is extracted from that line
-        again."""
+    def passages(self, tokens: int) -> tuple[Passage, ...]:
+        """Return whole passages of the hits within a budget of tokens, best first.
+        A short text is shown whole, of a long one the part that was found with as much around it as
+        fits. The budget includes the tags that `recalled` writes."""
+        from scrubjay.text.passages import choose
+
+        return choose(self.hits, tokens, self._now or datetime.now(UTC))
+
+    def recalled(self, most_chars: int | None = None, *, tokens: int | None = None) -> str:
+        """Return the hits as marked text for a prompt.
+        With `tokens`, as whole passages, each with source, lines, date and time; else a line each with
+        its id and date, in at most `most_chars` characters. A message that repeats such text is
+        stored, but no fact is extracted from it again."""
+        if tokens is not None:
+            if most_chars is not None:
+                raise InvalidInput("recalled takes most_chars or tokens, not both")
+            from scrubjay.text.passage_tags import format_passages
+
+            return format_passages(self.passages(tokens))
         from scrubjay.text.recall_tags import format_hits
 
         return format_hits(self.hits, most_chars)

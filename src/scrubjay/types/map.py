@@ -59,7 +59,7 @@ class Node(NamedTuple):
 
 class Edge(NamedTuple):
     """A link between two memories of a graph; `made` is hand, text (a document links) or likeness.
-    Only a link that supersedes has a direction: `a` supersedes `b`."""
+    A link that supersedes or updates has a direction: `a` supersedes `b`."""
 
     a: str
     b: str

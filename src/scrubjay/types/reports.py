@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scrubjay.types import NOTHING, Results
 
@@ -94,7 +94,8 @@ class Status(NamedTuple):
     made. `reranker` and `generator` are the configured ones, available or not; None for an invalid
     setting. `failed_files` could not be read by `ingest`. `languages` are those that the models cover;
     none if a model does not state its own. `change` is the change to another model that is under way.
-    `settings_model` is the model of the settings where the store uses another."""
+    `settings_model` is the model of the settings where the store uses another. `uncompared` memories
+    wait to be compared with earlier ones; `why_uncompared` is why none is, or ""."""
 
     path: str
     schema: int
@@ -127,6 +128,8 @@ class Status(NamedTuple):
     languages: tuple[str, ...] = ()
     change: ModelChange | None = None
     settings_model: str | None = None
+    uncompared: int = 0
+    why_uncompared: str = ""
 
 
 class Embedded(NamedTuple):
@@ -215,6 +218,20 @@ class Ingested(NamedTuple):
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+
+
+class Version(NamedTuple):
+    """A memory as it was at some time, or as it is now.
+    `changed_at` is when it became so, `by` is the user or agent who changed it, if known. `what`
+    happened: created, edited, done, undone, superseded, restored or undo. `changed` has the fields
+    that were changed, with their values in this version; the text is in `text`."""
+
+    text: str
+    changed_at: datetime
+    by: str = ""
+    what: str = "edited"
+    title: str = ""
+    changed: Mapping[str, Any] = NOTHING
 
 
 class FeedbackGiven(NamedTuple):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.files import SqlFiles, SqlFolders, SqlLinkTargets
     from scrubjay.storage.sql.graph import SqlGraph
     from scrubjay.storage.sql.records import SqlRecords
+    from scrubjay.storage.sql.versions import SqlVersions
     from scrubjay.write.static_vectors import StaticVectors
 
 
@@ -29,6 +30,7 @@ class WriteContext(NamedTuple):
     files: SqlFiles
     folders: SqlFolders
     targets: SqlLinkTargets
+    versions: SqlVersions
     clock: Callable[[], datetime]
     chunk_sizes: ChunkSizes = ChunkSizes()
     db_path: str = ":memory:"

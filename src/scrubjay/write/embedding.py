@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.models.guard import GuardedEmbedder, is_ready
-from scrubjay.models.registry import load_static_embedder, why_not_here
+from scrubjay.models.registry import (
+    DEFAULT,
+    default_embedder,
+    load_static_embedder,
+    why_not_here,
+)
 from scrubjay.models.shared import SharedModels
 from scrubjay.runtime.closing import close_all
 from scrubjay.runtime.progress import Progress
@@ -20,7 +26,13 @@ from scrubjay.storage.sql.vectors import SqlEmbeddingQueue, SqlTokenVectors
 from scrubjay.write.across_languages import MultilingualVectors, multilingual_vectors
 from scrubjay.write.auto_links import AutoLinks
 from scrubjay.write.embed_worker import EmbedWorker
-from scrubjay.write.model_choice import LoadedModel, checked_model, find_embedder, load_stored
+from scrubjay.write.model_choice import (
+    LoadedModel,
+    checked_model,
+    find_embedder,
+    load_stored,
+    model_in_use,
+)
 from scrubjay.write.model_width import remember_width
 from scrubjay.write.next_index import NextIndex
 from scrubjay.write.static_vectors import StaticVectors
@@ -32,11 +44,13 @@ if TYPE_CHECKING:
     from scrubjay.storage.model_switch import StoredModel
     from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.types import Scope
+    from scrubjay.write.changes.detection import ChangeDetection
 
 # A search waits for what this process wrote just before, if that is little; it never waits for much.
 _SETTLE_MOST = 100
 _SETTLE_S = 5.0
 _BUSY_S = 0.2
+_COMPARE_S = 1.0  # before a store is closed
 INSTEAD = "searched by static vectors"
 
 
@@ -66,7 +80,10 @@ class Embedding:
         self.next: NextIndex | None = None
         self.static: StaticVectors | None = None
         self.multilingual: MultilingualVectors | None = None
+        self.changes: ChangeDetection | None = None
         self.on_switch: Callable[[], None] = lambda: None
+        if isinstance(chosen, str) and chosen == DEFAULT:
+            chosen = None
         self.follows = chosen is None or chosen is True
         self._wants_links = links
         self._searched_by_links = False
@@ -77,7 +94,8 @@ class Embedding:
         self._worker: EmbedWorker | None = None
         # An object given by the caller stands alone: its store has no other vectors.
         stands_alone = not (chosen is None or isinstance(chosen, str | bool))
-        self._use(find_embedder(chosen, self._own(), models), stands_alone=stands_alone)
+        found = find_embedder(chosen, self._own(), models, self._default)
+        self._use(found, stands_alone=stands_alone)
 
     def _own(self) -> StoredModel | None:
         """Return the model that the store has chosen, if this process follows the choice."""
@@ -87,6 +105,12 @@ class Embedding:
             return self.switch.chosen()[0]
         except StoreError:  # a database that cannot be read; a search reports it
             return None
+
+    def _default(self) -> str:
+        try:
+            return model_in_use(self.switch)
+        except StoreError:
+            return default_embedder()
 
     def _use(self, model: LoadedModel | None, *, stands_alone: bool = False) -> None:
         """Embed with this model from now on."""
@@ -191,6 +215,8 @@ class Embedding:
     def _idle(self) -> None:
         if self.multilingual is not None:
             self.multilingual.go_on()
+        if self.changes is not None:
+            self.changes.go_on()
         self.follow()
 
     def _follow_commit(self, commit: int | None) -> None:
@@ -213,6 +239,8 @@ class Embedding:
                 self.static.activate(wait_s)
             if self.multilingual is not None:
                 self.multilingual.activate(wait_s)
+            if self.changes is not None:
+                self.changes.activate(wait_s)
             self._active = True
             self._linking = not (self._searched_by_links or self._wants_links())
         if not self._linking:
@@ -305,6 +333,8 @@ class Embedding:
                 self._wake()
             else:
                 self._done_at = commit
+                if self.changes is not None:  # what another process left
+                    self.changes.go_on()
         elif not self._worker.outage:
             self._wake()
             if left <= _SETTLE_MOST and self._wrote:
@@ -325,6 +355,8 @@ class Embedding:
             left = self._wait(timeout_s, progress)
         if further and self.multilingual is not None and not self._worker.outage:
             self.multilingual.wait(timeout_s)
+        if further and self.changes is not None and not self._worker.outage:
+            self.changes.wait(timeout_s)
         return left
 
     def _wait(self, timeout_s: float | None, progress: Progress | None) -> int:
@@ -354,11 +386,18 @@ class Embedding:
         """Return how many memories have a vector and no links yet; `most` stops counting."""
         return 0 if self.embedder is None else self.links.left(self.embedder.name, scope, most)
 
+    def uncompared(self, scope: Scope | None = None) -> int:
+        """Return how many memories have a vector and are not compared with earlier ones yet."""
+        return 0 if self.changes is None or self.embedder is None else self.changes.left(scope)
+
     def close(self) -> None:
-        """Wait for the last few vectors if anything was written, then stop the thread."""
+        """Wait for the last few vectors if anything was written, then stop the threads."""
         if self._worker is not None:
-            further = [part.stop for part in (self.multilingual, self.next) if part is not None]
+            parts = (self.changes, self.multilingual, self.next)
+            further = [part.stop for part in parts if part is not None]
             settle = [self.settle] if self._wrote else []
+            if self._wrote and self.changes is not None:
+                settle.append(partial(self.changes.settle, _COMPARE_S))
             close_all([*settle, self._worker.stop, *further])
 
     def _is_ready(self) -> bool:

@@ -15,6 +15,7 @@ from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.times import is_valid
 from scrubjay.types import Memory, Scope
 from scrubjay.write.chunking import split
+from scrubjay.write.versions import keep_version
 
 if TYPE_CHECKING:
     from scrubjay.storage.sql.records import SqlRecords
@@ -36,9 +37,9 @@ class Remembered(NamedTuple):
 
 
 def remember(
-    context: WriteContext, memory: Memory, visible: Scope, changeable: Scope
+    context: WriteContext, memory: Memory, visible: Scope, changeable: Scope, what: str = ""
 ) -> Remembered:
-    """Store one memory inside the caller's transaction.
+    """Store one memory inside the caller's transaction. `what` happened, if not what the fields say.
 
     With an id it replaces the memory of that id. Without one, a memory of the same text, type and
     namespace takes over the other fields; messages are never merged. A memory outside `changeable` is
@@ -55,13 +56,15 @@ def remember(
             merged = merge(stored, memory, now.astimezone(UTC))
             if merged is stored and not memory.links:
                 return Remembered(stored, known=True)
-            merged = write_memory(context, merged._replace(links=memory.links), visible)
+            merged = merged._replace(links=memory.links)
+            merged = write_memory(context, merged, visible, agent=memory.agent or "")
             return Remembered(merged._replace(links=()), known=True)
     updated = memory.updated_at or memory.created_at or now
     memory = with_times(memory, now, before)._replace(updated_at=updated.astimezone(UTC))
     if not memory.id:
         memory = memory._replace(id=new_id(records, memory, only_one=memory.type != "message"))
-    return Remembered(write_memory(context, memory, visible), known=before is not None)
+    memory = write_memory(context, memory, visible, what=what, agent=memory.agent or "")
+    return Remembered(memory, known=before is not None)
 
 
 def memory_to_replace(records: SqlRecords, id_: str, changeable: Scope) -> Memory | None:
@@ -74,14 +77,39 @@ def memory_to_replace(records: SqlRecords, id_: str, changeable: Scope) -> Memor
     return before
 
 
-def write_memory(context: WriteContext, memory: Memory, visible: Scope = _EVERYTHING) -> Memory:
-    """Write a complete memory, its chunks and its links; return it with its language."""
+def write_memory(
+    context: WriteContext,
+    memory: Memory,
+    visible: Scope = _EVERYTHING,
+    *,
+    what: str = "",
+    agent: str = "",
+) -> Memory:
+    """Write a complete memory, its chunks and its links; return it with its language.
+
+    What it replaces is kept as an earlier version: `what` happened (default: what the fields say), and
+    `agent` is who did it where the store has no user.
+    """
+    memory, before = write_record(context, memory)
+    if before is not None or context.user:
+        keep_version(context, before, memory, what, agent)
+    _link(context, memory, visible)
+    return memory
+
+
+def write_record(context: WriteContext, memory: Memory) -> tuple[Memory, Memory | None]:
+    """Write a complete memory and its chunks; return it with its language, and what it replaced."""
     records, format = context.records, str(memory.metadata.get("format", "text"))
     memory = memory._replace(language=language_of(memory))
     chunks = split(memory.text, format, context.chunk_sizes)
-    records.put(memory, chunks)
+    before = records.put(memory, chunks)
     if context.static is not None:
         context.static.note(len(chunks))
+    return memory, before
+
+
+def _link(context: WriteContext, memory: Memory, visible: Scope) -> None:
+    records = context.records
     targets = records.get([link.to for link in memory.links], visible) if memory.links else {}
     for link in memory.links:
         if link.to == memory.id:
@@ -89,7 +117,6 @@ def write_memory(context: WriteContext, memory: Memory, visible: Scope = _EVERYT
         if link.to not in targets:
             raise NotFound(f"links names {link.to!r}, but no memory has that id")
         context.graph.link(memory.id, link.to, link.strength, link.kind)
-    return memory
 
 
 def new_id(records: SqlRecords, memory: Memory, *, only_one: bool = False) -> str:

@@ -210,9 +210,9 @@ class TestChanges:
         assert now.text == "Ann lives in Berlin, in Kreuzberg"
         assert now.metadata["message"] == said
         assert (now.created_at, now.updated_at) == (NOON, NOON + timedelta(hours=1))
-        (change,) = store.history(old.id)
-        assert (change.field, change.before, change.after) == ("text", old.text, now.text)
-        assert change.at == clock()
+        new, first = store.history(old.id)
+        assert (new.text, new.what, new.changed_at) == (now.text, "edited", clock())
+        assert (first.text, first.what) == (old.text, "created")
         assert len(spans(store, now)) == 2
         assert store.search("Kreuzberg", types="fact")[0].id == old.id
 
@@ -230,9 +230,9 @@ class TestChanges:
         new, old = fact_of(store, "Ann lives in Munich"), store.get(old.id)
         assert old.valid_until == NOON + timedelta(hours=1)
         assert ("supersedes", old.id) in [(link.kind, link.to) for link in new.links]
-        (change,) = store.history(old.id)
-        assert (change.field, change.before) == ("valid_until", "")
-        assert change.after == old.valid_until.isoformat()
+        ended, _ = store.history(old.id)
+        assert (ended.what, ended.changed_at) == ("superseded", clock())
+        assert ended.changed == {"valid_until": old.valid_until}
         assert [hit.id for hit in store.search("Ann lives", types="fact")] == [new.id]
         found = store.search("Ann lives", types="fact", include_expired=True)
         assert {hit.id for hit in found} == {old.id, new.id}
@@ -250,6 +250,41 @@ class TestChanges:
         store.update(old.id, valid_until=None)
 
         assert [hit.text for hit in store.search("Ann lives", types="fact")] == [old.text]
+
+    def test_undo_takes_it_back_and_keeps_the_message(self, store, clock):
+        """The old fact is valid again, without the link that says it was superseded."""
+        old = fact_of(store, "Ann lives in Berlin")
+        clock.advance(hours=2)
+        later(
+            store,
+            "I moved to Munich",
+            says(offer(1, "I moved to Munich", "Ann lives in Munich", "supersede", old.id)),
+        )
+        new = fact_of(store, "Ann lives in Munich")
+        assert [(one.new, one.old, one.kind) for one in store.changes(since=clock())] == [
+            (new.id, old.id, "supersedes")
+        ]
+        back = store.undo(old.id)
+
+        assert (back.valid_until, back.links) == (None, ())
+        assert store.changes() == []
+        assert [version.what for version in store.history(old.id)][:2] == ["undo", "superseded"]
+        assert fact_of(store, "Ann lives in Munich").links == ()
+        assert len(store.search("Ann lives", types="fact")) == 2
+
+    def test_undo_of_a_more_precise_text_brings_the_first_back(self, store, clock):
+        """With the message that it is from."""
+        old = fact_of(store, "Ann lives in Berlin")
+        text = "I live in Berlin, in Kreuzberg"
+        later(
+            store,
+            text,
+            says(offer(1, text, "Ann lives in Berlin, in Kreuzberg", "update", old.id)),
+        )
+        back = store.undo(old.id)
+
+        assert (back.text, back.metadata) == (old.text, old.metadata)
+        assert store.search("Kreuzberg", types="fact").hits == ()
 
     def test_it_may_be_so_again(self, store, clock):
         """Berlin, Munich, Berlin: the first fact holds again, and its history tells."""
@@ -269,7 +304,8 @@ class TestChanges:
 
         assert [hit.id for hit in store.search("Ann lives", types="fact")] == [old.id]
         assert store.get(munich.id).valid_until == NOON + timedelta(hours=3)
-        assert [change.after != "" for change in store.history(old.id)] == [True, False]
+        happened = [version.what for version in store.history(old.id)]
+        assert happened == ["restored", "superseded", "created"]
 
     def test_what_was_said_last_holds_in_whatever_order_it_is_read(self, store):
         """A turn of last week that comes in late does not end what is true now."""
@@ -349,7 +385,7 @@ class TestForgetting:
         store.forget(said)
 
         assert store.get(old.id).text == "Ann lives in Berlin"
-        assert store.history(old.id) == []
+        assert [version.text for version in store.history(old.id)] == [old.text]
         assert store.search("Kreuzberg").hits == ()
 
     def test_what_a_forgotten_message_ended_holds_again(self, told, clock):
@@ -361,7 +397,8 @@ class TestForgetting:
         assert store.get(old).valid_until is None
         assert store.get(old).links == ()
         assert [hit.id for hit in store.search("Ann lives", types="fact")] == [old]
-        assert [change.after != "" for change in store.history(old)] == [True, False]
+        happened = [version.what for version in store.history(old)]
+        assert happened == ["restored", "superseded", "created"]
 
     def test_what_something_else_ended_too_stays_over(self, told, clock):
         """Only what nobody else superseded, and nobody changed by hand, holds again."""

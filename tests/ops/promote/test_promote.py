@@ -229,14 +229,14 @@ def test_a_difference_leaves_everything_in_place(notes, postgres_url, monkeypatc
         if len(times) == 2:
             with target.write() as db:
                 if broken == "row":
-                    db.execute("UPDATE history SET change = 'other'")
+                    db.execute("UPDATE versions SET what = 'other'")
                 else:
                     db.execute("DELETE FROM embeddings")
         return done
 
     before = digests_in(notes)
     monkeypatch.setattr(promoting, "mirror", damaged)
-    said = "table history" if broken == "row" else "a search by the vector of"
+    said = "table versions" if broken == "row" else "a search by the vector of"
     with pytest.raises(StoreError, match=said):
         promote(notes, postgres_url)
     assert digests_in(notes) == before

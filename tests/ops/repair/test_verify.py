@@ -32,6 +32,8 @@ def path(tmp_path: Path) -> Path:
         store.add("plums of the owner", id="owned", topics=["plum"], metadata={"a": 1})
         for n in range(3):
             store.add_message(f"said {n} about plums", session="chat", owner="ann")
+        for title in ("Plums", "Prunes", ""):
+            store.update("owned", title=title)
         store.link("pear-1", "owned")
         store.feedback("plums", "owned", "accepted")
         store.pending(wait=True)
@@ -73,8 +75,12 @@ DAMAGE = {
     "token vectors": (f"UPDATE tokens SET codes = x'01' WHERE chunk = {CHUNK}", True),
     "topics": (f"DELETE FROM topics WHERE memory = {OF_OWNED}", True),
     "counts": ("UPDATE terms SET held_by = held_by + 3", True),
-    "links": ("INSERT INTO edges VALUES (1, 777, 'related', 1.0, 'hand')", True),
-    "references": ("INSERT INTO history VALUES (1, 777, 0, 'type', 'a', 'b')", True),
+    "links": ("INSERT INTO edges VALUES (1, 777, 'related', 1.0, 'hand', NULL)", True),
+    "versions": ("UPDATE versions SET earlier = '{' WHERE n = 2", True),
+    "references": (
+        "INSERT INTO versions VALUES (777, 1, 0, 'edited', '', 'default', 1, '{}')",
+        True,
+    ),
     "memories": (f"UPDATE memories SET metadata = 'no json' WHERE n = {OF_OWNED}", False),
 }
 

@@ -179,7 +179,7 @@ class TestPrecedence:
         self, configured, monkeypatch, tmp_path
     ):
         """The later wins, for each setting by itself."""
-        assert (load().profile, load().embedder) == ("default", "all-MiniLM-L6-v2")
+        assert (load().profile, load().embedder) == ("default", "auto")
         assert load().db == str(tmp_path / "home" / "memory.db")
 
         configured('db = "file.db"\ndefault_profile = "f"\nembedder = "fe"\n[profile.f]\n')

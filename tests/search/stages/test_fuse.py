@@ -138,7 +138,7 @@ class TestWeigh:
         assert scores(after) == pytest.approx(right)
         assert [one.id for one in after.pool] == ["a", "c", "b"]
         assert all(one.score == pytest.approx(sum(one.why.values())) for one in after.pool)
-        assert after.confidence == pytest.approx(first)
+        assert after.notes["strength"] == pytest.approx(first)
 
     def test_a_list_that_found_nothing_gives_its_weight_to_the_others(self):
         """R-6: without vectors, or with a word that nobody wrote, the other list decides."""
@@ -320,6 +320,6 @@ class TestForeignQueries:
                     share = min(max(hit.found[name].score / numbers["best_possible"], 0), 1)
                     lacking *= 1 - share ** default.POWERS[name]
                 assert hit.score == pytest.approx(1 - lacking, abs=2e-6)
-                assert results.confidence == pytest.approx(1 - lacking)
+                assert step.notes["strength"] == pytest.approx(1 - lacking)
             assert hit.score == pytest.approx(sum(parts.values()) * step.notes["times"], abs=2e-6)
             assert hit.score == pytest.approx(sum(hit.why.values()), abs=2e-6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from scrubjay.storage.sql.move_record import MoveRecord, begin
+from scrubjay.storage.move_record import MoveRecord, begin
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 
 

@@ -254,3 +254,35 @@ def test_a_model_that_cannot_come_is_named(client, stores, monkeypatch):
     monkeypatch.setattr(health, "_CACHE_S", 0.0)
 
     assert client.get("/readyz").json == {"ready": True, "degraded": ["embedder"]}
+
+
+def test_a_search_returns_whole_passages_within_its_tokens(client):
+    """And the context of a question the same, as text."""
+    text = "\n\n".join(f"In year {n} the jay hid acorns below oak number {n}." for n in range(99))
+    client.post("/v1/add", {"text": text, "id": "oaks", "source": "notes/oaks.md"})
+    for tokens in (50, 500, 5_000):
+        found = client.post("/v1/search", {"query": "oak number 42", "tokens": tokens}).json
+        (passage,) = found["passages"]
+        assert passage["text"] in text
+        assert passage["source"] == "notes/oaks.md"
+        first, last = passage["lines"]
+        assert "\n".join(text.split("\n")[first - 1 : last]).startswith(passage["text"])
+        context = client.post("/v1/context", {"question": "oak number 42", "tokens": tokens}).json
+        assert context["token_estimate"] <= tokens
+        assert context["passages"] == found["passages"]
+        assert passage["text"] in context["text"]
+    assert passage["complete"] is True
+    assert "passages" not in client.post("/v1/search", {"query": "oak"}).json
+    assert client.post("/v1/search", {"query": "oak", "tokens": 5}).status == 422
+
+
+def test_lines_of_a_memory_are_read_by_range(client):
+    """With the first, the last and how many there are."""
+    client.post("/v1/add", {"text": "one\ntwo\nthree", "id": "three"})
+    (memory,) = client.get("/v1/get?id=three&lines=2-9").json["memories"]
+    assert (memory["text"], memory["lines"], memory["line_count"]) == ("two\nthree", [2, 3], 3)
+    (memory,) = client.get("/v1/get?id=three:1-2").json["memories"]
+    assert memory["text"] == "one\ntwo"
+    wrong = client.get("/v1/get?id=three&lines=4-5")
+    assert wrong.status == 422
+    assert "has 3 lines" in wrong.problem

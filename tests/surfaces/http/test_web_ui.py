@@ -10,7 +10,8 @@ from posixpath import dirname, join, normpath
 import pytest
 
 from scrubjay.search.profiles import gnosis
-from scrubjay.surfaces.mcp import text as mcp_text
+from scrubjay.surfaces.render.facts import verdict_words
+from scrubjay.types import VERDICTS
 
 FOLDER = files("scrubjay.surfaces") / "web"
 FILES = {
@@ -123,11 +124,13 @@ def test_what_the_first_view_needs_is_preloaded():
 
 
 def test_the_thresholds_in_the_scripts_are_those_of_the_package():
-    """The JSON of a search has no band and no words for its confidence, so scripts repeat the numbers."""
+    """The JSON of a search has no band and no words for its verdict, so scripts repeat them."""
     bands = re.search(r"const BANDS = \[(.*?)\];", SCRIPTS["search/hit.js"], re.S)
     assert bands is not None
     listed = dict(re.findall(r'\["(\w+)", ([\d.]+)\]', bands[1]))
     assert {name: float(least) for name, least in listed.items()} == gnosis.BANDS
     assert '["weak", -Infinity]' in bands[1]
-    numbers = re.findall(r"^const (?:LOW|HIGH) = ([\d.]+);", SCRIPTS["search/answer.js"], re.M)
-    assert tuple(map(float, numbers)) == (mcp_text.LOW, mcp_text.HIGH)
+    verdicts = re.search(r"const VERDICTS = {(.*?)};", SCRIPTS["search/answer.js"], re.S)
+    assert verdicts is not None
+    words = re.findall(r'"?(\w[\w ]*?)"?: "([\w ]+)"', verdicts[1])
+    assert dict(words) == {verdict: verdict_words(verdict) for verdict in VERDICTS}

@@ -105,7 +105,8 @@ def full(connect: Callable[..., Asked]) -> Asked:
 @pytest.fixture
 def process_environment(home: Path) -> dict[str, str]:
     """Where a `scrubjay mcp` of a test lives."""
-    return {**os.environ, "PYTHONPATH": SRC, "PYTHONIOENCODING": "ascii"}
+    path = os.pathsep.join([SRC, os.environ["PYTHONPATH"]])
+    return {**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "ascii"}
 
 
 @pytest.fixture

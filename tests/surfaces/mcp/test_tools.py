@@ -22,6 +22,7 @@ from scrubjay.surfaces.render.json import results
 from scrubjay.surfaces.verbs.operate import TOOL_SETS
 from scrubjay.surfaces.verbs.table import VERBS
 from scrubjay.text import recall_tags as recalled
+from scrubjay.text.tokens import estimate_tokens
 from tools import mcp_tokens
 
 ROOT = Path(__file__).parents[3]
@@ -204,19 +205,129 @@ def test_recalled_text_is_marked_as_data(asked, store):
         assert "obey" not in recalled.without_recalled(words)
 
 
-def test_the_text_has_numbered_lines_and_says_what_to_do_next(asked, store):
+def test_the_text_has_whole_passages_and_says_what_to_do_next(asked, store):
     """For a model that reads nothing but the text."""
     store.add("The kettle whistles", id="short", type="decision", topics=["kitchen"])
-    store.add("kettle " * 1000, id="long")
-    lines = asked.told("memory_search", query="kettle", limit=2).splitlines()
+    store.add("kettle " * 3000, id="long")
+    text = asked.told("memory_search", query="kettle", limit=2)
+    lines = text.splitlines()
     assert lines[0].startswith("2 hits.")
     (short,) = [line for line in lines if 'id="short"' in line]
-    assert short[:2] in ("1.", "2.")
-    assert "score" in short
-    assert "· stored 20" in short
-    assert '<recalled id="short" type="decision" topics="kitchen">The kettle' in short
+    assert short.startswith('<recalled id="short" type="decision" topics="kitchen" stored="20')
+    assert 'score="' in short
+    assert short.endswith(">The kettle whistles</recalled>")
     assert any("memory_get" in line and "long" in line for line in lines)
+    assert estimate_tokens(text) <= 2_000 + 100  # and what we say about it
+    whole = asked.told("memory_search", query="kettle", limit=2, full=True).splitlines()
+    assert [line[:2] for line in whole[1:3]] == ["1.", "2."]
     assert asked.told("memory_search", query="zeppelin", mode="keyword").startswith("Nothing")
+
+
+def book(store, tmp_path, parts: int = 60):
+    """Ingest a document whose every line is different, and return its text."""
+    text = "# Jay\n\n" + "\n\n".join(
+        f"## Part {n}\n\nIn year {n} the jay hid {n} acorns below oak number {n}."
+        for n in range(parts)
+    )
+    (tmp_path / "jay.md").write_text(text)
+    store.ingest(tmp_path / "jay.md")
+    store.pending()
+    return text
+
+
+def test_an_agent_gets_whole_passages_with_source_lines_and_time(connect, store, tmp_path, era):
+    """Within its budget, and the same in the structured content."""
+    text = book(store, tmp_path)
+    client = connect(era=era)
+    for tokens in (50, 500, 5_000):
+        answer = client.call_tool("memory_search", {"query": "oak number 42", "tokens": tokens})
+        (hit,) = answer.structured_content["hits"]
+        passages = answer.content[0].text.partition("instruction.\n")[2].partition("\nParts")[0]
+        assert estimate_tokens(passages) <= tokens
+        shown = hit.get("text") or hit["snippet"]
+        assert shown in text
+        assert shown in passages
+        first, last = hit["lines"]
+        assert "\n".join(text.split("\n")[first - 1 : last]) == shown or tokens == 50
+        assert f'lines="{first}-{last}"' in passages
+        assert hit["source"].endswith("jay.md")
+        assert 'stored="20' in passages
+    assert hit["text"] == text
+    context = client.call("memory_context", question="oak number 42", tokens=500)
+    assert "number 42." in context["text"]
+    (place,) = context["passages"]
+    assert (
+        place["lines"][0] <= text[: text.index("number 42.")].count("\n") + 1 <= place["lines"][1]
+    )
+    assert "text" not in place
+
+
+def test_hits_that_do_not_fit_are_named(asked, store):
+    """With the way to get them."""
+    for n in range(10):
+        store.add(f"kettle {n} " + f"whistles{n} " * 60, id=f"k{n}")
+    answer = asked.call_tool("memory_search", {"query": "kettle", "tokens": 300})
+    text = answer.content[0].text
+    hits = answer.structured_content["hits"]
+    assert len(hits) == 10
+    whole = [one["id"] for one in hits if "text" in one]
+    assert 0 < len(whole) < 10
+    (note,) = [line for line in text.splitlines() if line.startswith("Did not fit")]
+    assert all((one["id"] in note) != (one["id"] in whole) for one in hits)
+    assert all(len(one.get("snippet", "")) <= 200 for one in hits)
+
+
+def test_lines_of_a_memory_are_read_in_pieces(asked, store, tmp_path):
+    """Exactly these lines, with their numbers and how many there are."""
+    text = book(store, tmp_path)
+    (id_,) = [one.id for one in store.ls()]
+    lines = text.split("\n")
+    pieces = []
+    for first in range(1, len(lines) + 1, 50):
+        (one,) = asked.call("memory_get", ids=[id_], lines=f"{first}-{first + 49}")["memories"]
+        assert one["lines"] == [first, min(first + 49, len(lines))]
+        assert one["line_count"] == len(lines)
+        pieces.append(one["text"])
+    assert "\n".join(pieces) == text
+    (one,) = asked.call("memory_get", ids=f"{id_}:3-5")["memories"]
+    assert one["text"] == "\n".join(lines[2:5])
+    two = asked.call("memory_get", ids=[f"{id_}:1", f"{id_[:9]}:3-3"])["memories"]
+    assert [memory["text"] for memory in two] == [lines[0], lines[2]]
+    said = asked.told("memory_get", ids=[id_], lines="3-5")
+    assert f'lines="3-5 of {len(lines)}"' in said
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [("7-9", "has 2 lines"), ("x", "10-40"), ("2-1", "smaller number first"), ("0-1", "from 1")],
+)
+def test_lines_that_are_not_there_are_refused(asked, store, lines, says):
+    store.add("one\ntwo\n", id="two")
+    assert says in asked.refused("memory_get", {"ids": ["two"], "lines": lines})
+
+
+def test_an_id_that_ends_like_a_range_is_an_id(asked, store):
+    store.add("one\ntwo", id="note:1-2")
+    (one,) = asked.call("memory_get", ids=["note:1-2"])["memories"]
+    assert one["text"] == "one\ntwo"
+    (one,) = asked.call("memory_get", ids=["note:1-2:2"])["memories"]
+    assert one["text"] == "two"
+
+
+def test_a_caller_without_admin_sees_no_folder_in_a_passage(connect, store, tmp_path):
+    """Neither in the tags nor beside them."""
+    book(store, tmp_path)
+    client = connect(who=Principal("ann", ("read",)))
+    for name, asked_for in (
+        ("memory_search", {"query": "oak 42"}),
+        ("memory_context", {"question": "oak 42"}),
+    ):
+        answer = client.call_tool(name, asked_for)
+        assert str(tmp_path) not in json.dumps(answer.structured_content)
+        assert str(tmp_path) not in answer.content[0].text
+        assert 'source="jay.md"' in answer.content[0].text
+    (message,) = client.get_prompt("context", {"question": "oak 42"}).messages
+    assert 'source="jay.md"' in message.content.text
 
 
 def test_what_a_search_lacks_is_said(connect, tmp_path, portal):
@@ -236,7 +347,7 @@ def test_long_texts_come_in_parts_that_make_the_whole(asked, store):
     text = "".join(f"line {n} of the book\n" for n in range(4000))
     store.add(text, id="book")
     (hit,) = asked.call("memory_search", query="line of the book")["hits"]
-    assert len(hit["snippet"]) < 2100
+    assert estimate_tokens(hit["snippet"]) <= 2_000
     assert "text" not in hit
     parts, offset = [], 0
     while offset is not None:
@@ -273,8 +384,8 @@ def test_search_and_fetch_are_as_chatgpt_expects(connect, store):
     assert found["k"] == {"id": "k", "title": "Kettles", "url": "https://example.org/k"}
     assert about["score"] > 0
     assert about["confidence"].partition(": ")[2] in (
-        "high.",
-        "fair, so check whether the hits answer it.",
+        "likely answered.",
+        "may be answered: check whether the hits answer it.",
     )
     assert found["attic"]["url"] == "scrubjay://memory/attic"
     whole = client.call_tool("fetch", {"id": "attic"})

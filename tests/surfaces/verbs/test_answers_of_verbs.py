@@ -149,12 +149,27 @@ def test_done_and_undone_are_marked_and_kept(told):
     assert told("done", id="teapot")["changed"] == ["teapot"]
     assert told("done", id="teapot")["changed"] == []
     assert told("undone", id="teapot")["memories"][0]["type"] == "task"
-    changes = told("history", id="teapot")["changes"]
-    assert [(one["before"], one["after"]) for one in changes] == [
-        ("task", "task_done"),
-        ("task_done", "task"),
+    versions = told("history", id="teapot")["versions"]
+    assert [(one["what"], one["changed"]) for one in versions] == [
+        ("undone", {"type": "task"}),
+        ("done", {"type": "task_done"}),
+        ("created", {}),
     ]
-    assert list(told("get", id="teapot")["history"]) == ["teapot"]
+    assert told("get", id="teapot")["history"] == {}
+    assert told("get", id="teapot", history=True)["history"] == {"teapot": versions}
+
+
+def test_undo_takes_the_last_change_back(told):
+    """And says which fields that changed back."""
+    told("update", id="kettle", text="The kettle is cold", title="Kettle")
+    undone = told("undo", id="kettle")
+    assert undone["changed"] == ["text", "title"]
+    assert undone["memory"]["text"] == told("get", id="kettle")["memories"][0]["text"]
+    assert undone["memory"]["title"] == ""
+    with pytest.raises(NotFound, match="no change to undo"):
+        told("undo", id="kettle")
+    with pytest.raises(NotFound):
+        told("undo", id="nothing-there")
 
 
 def test_links_are_made_walked_and_taken_away(told):

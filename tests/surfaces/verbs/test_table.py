@@ -70,9 +70,11 @@ def test_an_alias_is_of_a_parameter_and_is_none_itself(name):
 
 # What a verb takes that the store's method does not: what shapes the answer, and pages of it.
 OVER_A_WIRE = {
-    "search": {"explain", "full"},
+    "search": {"explain", "full", "tokens"},
     "expiring": {"limit"},
     "coverage": {"limit", "offset"},
+    "get": {"lines", "history", "changes"},
+    "get_many": {"lines", "history", "changes"},
 }
 NOT_OVER_A_WIRE = {"self", "progress"}
 

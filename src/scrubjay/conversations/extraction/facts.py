@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.conversations.extraction import Fact, KnownFact
 from scrubjay.conversations.extraction.guardrails import share_a_word
 from scrubjay.storage.sql.extractions import Span
+from scrubjay.storage.sql.versions import RESTORED, SUPERSEDED
 from scrubjay.text.analysis import fold_text
 from scrubjay.text.query_syntax import parse_query
 from scrubjay.times import micros
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.collections import SqlCopies
     from scrubjay.storage.sql.extractions import SqlSpans
     from scrubjay.storage.sql.keyword_ranking import KeywordIndex
-    from scrubjay.storage.sql.records import SqlHistory
     from scrubjay.write.context import WriteContext
 
 SUPERSEDES = "supersedes"  # the kind of link from a fact to the one it ended
@@ -40,7 +40,6 @@ class Facts(NamedTuple):
 
     context: WriteContext
     spans: SqlSpans
-    history: SqlHistory
     keyword: KeywordIndex
     copies: SqlCopies
 
@@ -74,11 +73,14 @@ class Facts(NamedTuple):
             return "added" if same is None else "folded"
         if said_at >= _latest(old):
             self._end(old, said_at)
-            self.context.graph.link(new.id, old.id, 1.0, SUPERSEDES)
+            self._link(new.id, old.id)
         elif same is None:  # messages come in any order: the latest one is true
             self._end(new, old.created_at)
-            self.context.graph.link(old.id, new.id, 1.0, SUPERSEDES)
+            self._link(old.id, new.id)
         return "superseded"
+
+    def _link(self, new: str, old: str) -> None:
+        self.context.graph.link(new, old, 1.0, SUPERSEDES, micros(self.context.clock()))
 
     def texts_of(self, message: str) -> list[str]:
         """Return the current texts of the facts that a message says."""
@@ -106,10 +108,10 @@ class Facts(NamedTuple):
         for id_, fact in self._get(self.spans.facts_of(list(messages))).items():
             if not is_extracted(fact) or id_ in orphans:
                 continue
-            self.history.delete(id_, "text")
             if fact.metadata["message"] in messages:
                 *_, last = (span for span in self.spans.of(id_) if span.message not in messages)
                 self._set_text(fact, last)
+            self.context.versions.delete_texts(id_)
         return orphans
 
     def _revive_superseded(self, deleted: Collection[str]) -> None:
@@ -121,12 +123,17 @@ class Facts(NamedTuple):
             if id_ in deleted or not set(graph.linking_to(id_, SUPERSEDES)) <= set(deleted):
                 continue
             fact = self._get([id_])[id_]
-            ends = [change for change in self.history.of(id_) if change[1] == "valid_until"]
+            changes = self.context.versions.of(id_, _EVERYTHING)
+            end = next((change for change in changes if "valid_until" in change.earlier), None)
             # An end that was changed by hand since is meant.
-            if fact.valid_until is None or not ends or ends[-1][3] != fact.valid_until.isoformat():
+            if fact.valid_until is None or end is None or end.what != SUPERSEDED:
                 continue
-            before = ends[-1][2]
-            self._end(fact, datetime.fromisoformat(before) if before else None)
+            self._end(fact, end.earlier["valid_until"])
+
+    def unlink_superseding(self, id_: str) -> None:
+        """Remove the links of the facts that superseded a fact."""
+        for new in self.context.graph.linking_to(id_, SUPERSEDES):
+            self.context.graph.unlink(new, id_, SUPERSEDES)
 
     def _replaced(self, fact: Fact, message: Memory) -> Memory | None:
         """Return the fact that another updates or supersedes; it may have been deleted meanwhile."""
@@ -181,7 +188,6 @@ class Facts(NamedTuple):
         self._set_text(old, span, updated_at=said_at)
         self.copies.detach([old.id])
         self.spans.add(old.id, span)
-        self.history.add(old.id, micros(self.context.clock()), "text", old.text, fact.text)
 
     def _set_text(self, fact: Memory, span: Span, **changes: Any) -> None:
         """Give a fact the text of a span; its event time is derived again from the new text."""
@@ -194,10 +200,9 @@ class Facts(NamedTuple):
         """Set the end of a fact's validity, None for no end; skip a fact that begins later."""
         if at is not None and fact.valid_from is not None and at <= fact.valid_from:
             return
-        write_memory(self.context, fact._replace(valid_until=at, links=()))
+        what = RESTORED if at is None else SUPERSEDED
+        write_memory(self.context, fact._replace(valid_until=at, links=()), what=what)
         self.copies.detach([fact.id])
-        times = [moment.isoformat() if moment else "" for moment in (fact.valid_until, at)]
-        self.history.add(fact.id, micros(self.context.clock()), "valid_until", *times)
 
     def _add_span(self, id_: str, fact: Fact, message: Memory) -> None:
         self.spans.add(id_, Span(message.id, fact.start, fact.stop, fact.text))

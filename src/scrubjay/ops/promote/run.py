@@ -24,9 +24,9 @@ from scrubjay.ops.promote.compare import QUERIES, Differs, Digest, same_rows, sa
 from scrubjay.ops.promote.mirror import mirror
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.database import FILLING, Database
+from scrubjay.storage.move_record import MoveRecord, begin
 from scrubjay.storage.replicas.outbox import Outbox, Replica, ReplicaSource
 from scrubjay.storage.sql.mirror import filled_by, holds_memories, occupied, take
-from scrubjay.storage.sql.move_record import MoveRecord, begin
 from scrubjay.storage.sqlite.backup import PROMOTED, SqliteMirror, open_files_stay
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.location import (

@@ -31,7 +31,8 @@ _LOGS = ("-wal", "-shm")
 _WAIT_S = 10.0
 # Rebuilt from the other tables, or of this database alone.
 _DERIVED = tuple(
-    "words topics terms topic_hashes wanting sketches unsketched unlinked gone rotations".split()
+    "words topics terms topic_hashes wanting sketches unsketched unlinked uncompared gone"
+    " rotations".split()
 )
 _MEMORY_COLUMNS = range(24, 27)  # of the versions of the schema
 _MADE_AGAIN = ("chunks", "vectors", "tokens", "kept", "hits", "models", "meta")
@@ -150,6 +151,10 @@ class _Run:
             db.execute(
                 "INSERT OR IGNORE INTO unlinked SELECT DISTINCT c.memory FROM meta, chunks AS c"
                 " JOIN vectors AS v ON v.chunk = c.n WHERE meta.key = 'links'"
+            )
+            db.execute(
+                "INSERT OR IGNORE INTO uncompared SELECT m.n FROM meta, memories AS m"
+                " WHERE meta.key = 'changes'"
             )
         rebuild(self._target)
 

@@ -13,6 +13,7 @@ from scrubjay.storage.sql.readable import has_right_length, vector_of
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.storage.sql.vectors import SqlTokenVectors, is_width
+from scrubjay.storage.sql.versions import SqlVersions
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.text.analysis import content_hash
 from scrubjay.write.chunking import split
@@ -30,6 +31,8 @@ def rebuild(db: Database) -> None:
         _remove_lost(db, connection)
         _correct_rows(db, connection, records)
         _remove_damaged_vectors(db, connection)
+        lost = [(memory, n) for memory, n, _ in SqlVersions(db).damaged()]
+        connection.executemany("DELETE FROM versions WHERE memory = ? AND n = ?", lost)
         _queue_missing(connection)
         records.reindex(always=True)
         connection.execute(NOTE, ("topic_hashes", 0))

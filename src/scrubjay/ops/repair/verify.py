@@ -15,6 +15,7 @@ from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.storage.sql.vectors import SqlTokenVectors, is_width
+from scrubjay.storage.sql.versions import SqlVersions
 from scrubjay.storage.sql.words import FIELDS, MEMORIES, TermChanges
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.errors import is_damage
@@ -30,7 +31,7 @@ EMBED = "deletes them, and they are made again"
 REMOVE = "removes them"
 CHECKED = (
     *("file", "memories", "keyword index", "topics"),
-    *("vectors", "token vectors", "links", "references"),
+    *("vectors", "token vectors", "links", "versions", "references"),
 )
 _BATCH = 200
 _MOST_IDS = 1000
@@ -72,6 +73,7 @@ def verify(db: Database, report: Report | None = None) -> Verified:
         "vectors": _vectors,
         "token vectors": _token_vectors,
         "links": _links,
+        "versions": _versions,
         "references": _references,
     }
     problems: list[Problem] = []
@@ -343,6 +345,13 @@ def _links(table: _Checks) -> Iterator[Problem]:
         elif not is_strength(strength) or type(kind) is not str:
             damaged.add(a)
     yield from lost.problems()
+    yield from damaged.problems()
+
+
+def _versions(table: _Checks) -> Iterator[Problem]:
+    damaged = _Found("versions", "of memories cannot be read", REMOVE)
+    for _, _, id_ in SqlVersions(table.db).damaged():
+        damaged.add(id_)
     yield from damaged.problems()
 
 

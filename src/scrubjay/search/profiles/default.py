@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from scrubjay.search.pipeline import Stage, configured, group, recall, when
-from scrubjay.search.stages import expand, fuse, languages, present, rerank, timing, understand
+from scrubjay.search.stages import (
+    confidence,
+    expand,
+    fuse,
+    holds,
+    languages,
+    present,
+    reading,
+    rerank,
+    small_talk,
+    timing,
+    understand,
+)
 from scrubjay.search.stages import recall as sources
 
 # The context of a text, or of a message in its conversation, counts less than its own words.
@@ -20,7 +32,14 @@ LANGUAGES = {
     "cross_encoder": 0.25,
     "moment": 0.5,
 }
-LEAST = {"keyword": 0.2, "vector": 0.3, "languages": 0.3, "across": 0.3, "cross_encoder": 0.5}
+LEAST = {
+    "keyword": 0.2,
+    "vector": 0.3,
+    "late": 0.3,
+    "languages": 0.3,
+    "across": 0.3,
+    "cross_encoder": 0.5,
+}
 # One word in a long text has a small share of the best possible score, but it does match.
 POWERS = {"keyword": 0.5, "vector": 1.0}
 # Spread of the cosines of passages unrelated to a query, less what passages of one text have in common;
@@ -41,11 +60,38 @@ _SCORE: tuple[Stage, ...] = (
         spread=SPREAD,
     ),
 )
+# Far enough below any text about the query, and still found where nothing else is.
+_SMALL_TALK = small_talk.small_talk(share=0.9)
 _BY_TIME = when(
     test=understand.timed(),
     then=(present.load().named("read"), timing.in_time(share=0.25, by_text=0.05)),
 ).named("by_time")
+# An update of at least this strength replaces the older memory; a weaker one only ranks above it.
+STRONG, WEAK = 0.8, 0.5
+
+
+# Fitted on small worlds of notes that the model did not learn from (decision 040).
+READ_NOW = {"read": 0.5, "score": 1.6, "replaces_first": 2.5, "replaced_by_first": 1.4}
+READ_THEN = {"read": 0.2, "score": 5.6, "replaces_first": 0.6}
+READ_PAST = {"read": 1.0, "score": 0.5}
+
+
+def holding(*read: Stage) -> tuple[Stage, ...]:
+    """Put what holds now in the place of what it replaced, where candidates were replaced at all."""
+    fold = holds.fold(strong=STRONG, weak=WEAK, most=4)
+    then = (holds.tense(), *read, fold)
+    return (holds.replaced(), when(test=holds.any_replaced(), then=then).named("holds"))
+
+
+_READ = when(
+    test=holds.reads(),
+    then=(
+        reading.read_first(link=0.3, most=8, chars=400),
+        reading.order_read(present=READ_NOW, past=READ_PAST, then=READ_THEN),
+    ),
+).named("by_reader")
 _SHOW: tuple[Stage, ...] = (
+    confidence.confidence(chars=8000, least=0.001),
     present.at_least(),
     present.top(),
     present.mark_near_duplicates(),
@@ -79,7 +125,7 @@ _FIND: tuple[Stage, ...] = (
 
 def fast() -> tuple[Stage, ...]:
     """Words and meaning in parallel, with lists of the same length."""
-    return (*_FIND, *_SCORE, _BY_TIME, *_SHOW)
+    return (*_FIND, *_SCORE, _SMALL_TALK, _BY_TIME, *holding(_READ), *_SHOW)
 
 
 def reranking(depth: int, pairs: int) -> Stage:
@@ -97,7 +143,8 @@ def reranking(depth: int, pairs: int) -> Stage:
 
 def hybrid() -> tuple[Stage, ...]:
     """Like fast, and rerank the best."""
-    return (*_FIND, reranking(depth=64, pairs=32), *_SCORE, _BY_TIME, *_SHOW)
+    scored = (reranking(depth=64, pairs=32), *_SCORE, _SMALL_TALK, _BY_TIME)
+    return (*_FIND, *scored, *holding(_READ), *_SHOW)
 
 
 def thorough(depth: int = 256) -> tuple[Stage, ...]:
@@ -139,7 +186,9 @@ def thorough(depth: int = 256) -> tuple[Stage, ...]:
         present.count_passages(),
         reranking(depth=depth, pairs=64),
         *_SCORE,
+        _SMALL_TALK,
         _BY_TIME,
+        *holding(_READ),
         *_SHOW,
     )
 
@@ -152,6 +201,7 @@ def by_word(depth: int = 64) -> tuple[Stage, ...]:
         recall(sources=(sources.keyword(depth=depth, weights=FIELDS),)),
         fuse.rrf(k=60),
         *_SCORE,
+        *holding(),
         *_SHOW,
     )
 
@@ -177,6 +227,7 @@ def by_meaning(depth: int = 64) -> tuple[Stage, ...]:
         present.count_passages(),
         *_SCORE,
         _BY_TIME,
+        *holding(_READ),
         *_SHOW,
     )
 

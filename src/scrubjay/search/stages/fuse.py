@@ -295,7 +295,7 @@ def weigh(
     evidence = _evidence(first, lists, powers or {})
     relative, strength = sum(parts[first.id].values()), _strength(evidence)
     times = strength / relative if relative > 0 else 0.0
-    run = run._replace(confidence=strength).ranked(
+    run = run.ranked(
         summed(one, {name: amount * times for name, amount in parts[one.id].items()})
         for one in run.pool
     )

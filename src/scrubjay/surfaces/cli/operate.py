@@ -7,6 +7,18 @@ from typing import Any
 
 from scrubjay.config import Access, Settings
 from scrubjay.errors import InvalidInput, NotFound, Unavailable
+from scrubjay.models.bundled import (
+    ENCODER,
+    LICENCE,
+    RANKER,
+    RANKER_WINDOW,
+    BundledCard,
+    BundledModel,
+    find_bundled,
+    how_to_install,
+    not_installed,
+)
+from scrubjay.models.download.pull import ModelCard
 from scrubjay.models.registry import CARDS, known_models, load_embedder, load_reranker
 from scrubjay.models.registry import card_of as card_named
 from scrubjay.runtime.command_hints import to_type
@@ -21,6 +33,7 @@ from scrubjay.surfaces.cli.vectors import (
     fetch_multilingual,
     fetch_reranker,
     has_chosen,
+    is_bundled,
 )
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render.facts import plural, size
@@ -125,7 +138,9 @@ def profiles(args: Namespace, screen: Screen) -> int:
 
 
 def models(args: Namespace, screen: Screen) -> int:
-    settings = settings_of(args)
+    from scrubjay.ops.doctor.model_of_store import with_model_of_store
+
+    settings = with_model_of_store(settings_of(args))
     made = left = 0
     if args.action == "calibrate":
         return _calibrate(args, screen)
@@ -153,8 +168,12 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
     if args.name == USE_MULTILINGUAL.name:
         pull(USE_MULTILINGUAL)
         return 0, 0
-    if args.name and wanted is None and args.name != settings.embedder:
-        names = ", ".join((*CARDS, USE_MULTILINGUAL.name))
+    if is_bundled(args.name or settings.embedder):
+        _check_installed(args.name or settings.embedder)
+        if args.name and args.name != settings.embedder:
+            return 0, 0
+    elif args.name and wanted is None and args.name != settings.embedder:
+        names = ", ".join((ENCODER.name, RANKER, *CARDS, USE_MULTILINGUAL.name))
         raise InvalidInput(
             f"there is no model {args.name!r}; the models are: {names}, and those of the"
             " model hub (owner/name)"
@@ -163,7 +182,7 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
         pull(wanted)
     elif why := fetch_model(settings):
         raise Unavailable(why)
-    elif not _is_of_the_hub(settings.embedder) and not _is_there(settings):
+    elif not _has_work(settings):
         # Neither a model to download nor a vector to make.
         raise InvalidInput(
             f"{settings.embedder} is not downloaded by scrubjay; name a model that is"
@@ -175,6 +194,18 @@ def _pull(args: Namespace, settings: Settings) -> tuple[int, int]:
         return 0, 0
     with common.open_store(args.db) as store:
         return _embed_all(store, settings)
+
+
+def _has_work(settings: Settings) -> bool:
+    """True when the model is here or was fetched, or there may be vectors to make with it."""
+    name = settings.embedder
+    return is_bundled(name) or _is_of_the_hub(name) or _is_there(settings)
+
+
+def _check_installed(name: str) -> None:
+    """Raise Unavailable for a model of scrubjay-models that is not here: it is not downloaded alone."""
+    if find_bundled(name.partition("/")[0]) is None:
+        raise Unavailable(not_installed(name))
 
 
 def _embed_all(store: Store, settings: Settings) -> tuple[int, int]:
@@ -221,7 +252,8 @@ def _calibrate(args: Namespace, screen: Screen) -> int:
     """Measure the speed of the configured reranker, which decides how many results a search reranks."""
     with common.open_store(args.db) as store:
         speed_ms = store.calibrate()
-    name = settings_of(args).reranker.shown
+    settings = settings_of(args)
+    name = settings.reranker.shown if settings.reranker_named else RANKER
     if args.json:
         out(shapes.dumps({"reranker": name, "ms_per_1000_chars": round(speed_ms, 3)}))
     else:
@@ -240,11 +272,16 @@ def _is_there(settings: Settings) -> bool:
 
 def _is_of_the_hub(name: str | None) -> bool:
     """True for `owner/name`; a built-in model may have its precision after a slash."""
-    return bool(name) and "/" in str(name) and card_named(str(name)) is None
+    plain = card_named(str(name)) is not None or is_bundled(str(name))
+    return bool(name) and "/" in str(name) and not plain
 
 
 def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Screen) -> int:
-    known, chosen = known_models(), card_of(settings)
+    known = known_models()
+    chosen: ModelCard | BundledCard | None = card_of(settings)
+    if settings.embedder in (ENCODER.name, ENCODER.index):
+        chosen = ENCODER
+    ranker, reranker = find_bundled(RANKER), settings.reranker.shown
     if as_json:
         listed: list[dict[str, Any]] = [
             {
@@ -254,12 +291,12 @@ def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Scree
                 "path": str(state.path),
                 "dims": state.card.dims,
                 "window": state.card.window,
-                "size_bytes": state.card.size,
+                "size_bytes": state.size,
                 "licence": state.card.licence,
             }
             for state in known
         ]
-        helpers = {"reranker": settings.reranker.shown, "generator": settings.generator.shown}
+        helpers = {"reranker": reranker, "generator": settings.generator.shown}
         out(shapes.dumps({"models": listed, **helpers, "made": made, "pending": left}))
         return 0
     rows = [
@@ -267,19 +304,35 @@ def _list(settings: Settings, made: int, left: int, as_json: bool, screen: Scree
             "*" if state.card == chosen else " ",
             state.card.name,
             "here" if state.cached else "not here",
-            size(state.card.size),
+            size(state.size) if state.size else "–",
             f"{state.card.dims} dims, {state.card.window} tokens, {state.card.licence}",
-            one_line(
-                f"{state.path}" if state.cached else f"scrubjay models pull {state.card.name}"
-            ),
+            one_line(str(state.path) if state.cached else _how_to_get(state.card.name)),
         )
         for state in known
     ]
+    rows.insert(1, _ranker_row(ranker, is_chosen=reranker == RANKER))
     out("\n".join((*table(rows), screen.dim("* is configured"))))
     if chosen is None:
         out(f"embedder   {one_line(settings.embedder_access.shown)}")
-    out(f"reranker   {one_line(settings.reranker.shown)}")
+    by_default = (
+        "" if settings.reranker_named or ranker is None else f"; {RANKER} for gno and gnosis"
+    )
+    out(f"reranker   {one_line(reranker)}{by_default}")
     out(f"generator  {one_line(settings.generator.shown)}")
     if made:
         out(f"made {plural(made, 'vector')} in {one_line(settings.db)}")
     return 0
+
+
+def _how_to_get(name: str) -> str:
+    return how_to_install() if is_bundled(name) else f"scrubjay models pull {name}"
+
+
+def _ranker_row(
+    files: BundledModel | None, *, is_chosen: bool
+) -> tuple[str, str, str, str, str, str]:
+    """Return the row of the bundled reranker, which is no embedder and has no dimensions."""
+    mark, about = "*" if is_chosen else " ", f"reranker, {RANKER_WINDOW} tokens, {LICENCE}"
+    if files is None:
+        return mark, RANKER, "not here", "–", about, how_to_install()
+    return mark, RANKER, "here", size(files.size), about, one_line(str(files.graph.parent))

@@ -22,11 +22,11 @@ argparse._ = str  # type: ignore[attr-defined]
 # Help group, module of `surfaces.verbs` with the records, commands. Only the module of the command that is
 # called is imported.
 _INDEX = (
-    ("Write", "write", "add remember update say ingest import extract done undone forget"),
+    ("Write", "write", "add remember update undo say ingest import extract done undone forget"),
     ("Search", "search", "search vsearch query landscape"),
-    ("Read", "read", "get ls sessions expiring export"),
+    ("Read", "read", "get history ls sessions expiring changes export"),
     ("Organise", "share", "topics collections"),
-    ("Organise", "read", "link"),
+    ("Organise", "read", "link unlink"),
     ("Organise", "feedback", "feedback weights"),
     ("Share", "share", "share unshare publish unpublish key token"),
     ("Operate", "operate", "status doctor verify hits profiles tiers reindex backup restore"),
@@ -266,6 +266,8 @@ def _add(parser: Any, param: Param, text: str = "", *, merged: bool = False) -> 
         how["action"] = "store_true"
     else:
         how["metavar"] = metavar
+        if metavar and metavar.startswith("["):  # its value may be left out
+            how |= {"metavar": metavar.strip("[]"), "nargs": "?", "const": True}
         if kind == "array":
             how |= {"action": "append", "help": f"{how['help']} (repeatable)"}
         elif "enum" in schema and metavar is None:

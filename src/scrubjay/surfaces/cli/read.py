@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.store import Store
@@ -14,12 +13,10 @@ from scrubjay.surfaces.render import facts, markdown
 from scrubjay.surfaces.render import json as shapes
 from scrubjay.surfaces.render import memories as render
 from scrubjay.surfaces.render.layout import pad, table
-from scrubjay.surfaces.render.terminal import Screen, one_line, out, path_line
+from scrubjay.surfaces.render.terminal import Screen, clean, one_line, out, path_line
+from scrubjay.text.lines import split_id
 from scrubjay.types import Memories, Memory
-from scrubjay.types.reports import Covered
-
-if TYPE_CHECKING:
-    from scrubjay.write.fields import Change
+from scrubjay.types.reports import Covered, Version
 
 _LIMIT = 50
 
@@ -28,27 +25,60 @@ def get(args: Namespace, screen: Screen) -> int:
     if args.json and args.md:
         raise InvalidInput("--json and --md are two forms of output; choose one")
     with open_store(args.db, args.user, tiers=args.tiers) as store:
-        ids, missing = common.resolve_ids(store, args.ids)
+        wanted, missing = _wanted(store, args)
+        ids = list(dict.fromkeys(id_ for id_, _ in wanted))
         found = store.get_many([*ids, *missing])
         if args.around is not None:
             found = _with_messages_around(store, found, args.around)
-        changes = {memory.id: _history(store, memory.id) for memory in found}
-        history = {id_: changed for id_, changed in changes.items() if changed}
+        versions = {memory.id: _history(store, memory.id) for memory in found}
+        history = {id_: many for id_, many in versions.items() if len(many) > 1}
     tier = found.tiers.get
-    if args.json:
+    if any(lines for _, lines in wanted):
+        _show_lines(shapes.with_lines(shapes.got(found, history), wanted), args, screen)
+    elif args.json:
         out(shapes.dumps(shapes.got(found, history)))
     elif args.md and found:
         out("\n\n".join(markdown.memory(memory, tier=tier(memory.id)) for memory in found))
     elif found:
         rule = "\n\n" + screen.dim("─" * screen.width) + "\n\n"
         texts = (
-            render.memory(memory, screen, history=changes[memory.id], tier=tier(memory.id))
+            render.memory(memory, screen, history=versions[memory.id], tier=tier(memory.id))
             for memory in found
         )
         out(rule.join(texts))
     common.warn_missing(found.missing)
     common.warn(found.unasked)
     return NOTHING_FOUND if found.missing else 0
+
+
+def _wanted(store: Store, args: Namespace) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return id and lines of each argument such as `ID:10-40`, and the ids that do not exist."""
+    wanted: list[tuple[str, str]] = []
+    missing: list[str] = []
+    for given in args.ids:
+        lines = args.lines or ""
+        ids, none = common.resolve_ids(store, [given])
+        if none and not lines:
+            prefix, lines = split_id(given)
+            ids, none = common.resolve_ids(store, [prefix]) if lines else (ids, none)
+        wanted += [(id_, lines) for id_ in ids]
+        missing += none
+    if any(lines for _, lines in wanted) and (args.md or args.around is not None):
+        raise InvalidInput("lines go with --json, not with --md or --around")
+    return wanted, missing
+
+
+def _show_lines(shape: shapes.Json, args: Namespace, screen: Screen) -> None:
+    """Print parts of texts, each below a line that says which and of how many."""
+    if args.json:
+        out(shapes.dumps(shape))
+        return
+    for memory in shape["memories"]:
+        first, last = memory.get("lines") or (1, memory["text"].count("\n") + 1)
+        where = memory["source"] or memory["id"]
+        of = f" of {memory['line_count']:,}" if "line_count" in memory else ""
+        out(screen.dim(f"{one_line(where)}: lines {first:,} to {last:,}{of}"))
+        out(clean(memory["text"]))
 
 
 def _with_messages_around(store: Store, found: Memories, turns: int) -> Memories:
@@ -61,7 +91,7 @@ def _with_messages_around(store: Store, found: Memories, turns: int) -> Memories
     return Memories([*shown.values()], found.missing, found.unasked, found.tiers)
 
 
-def _history(store: Store, id_: str) -> Sequence[Change]:
+def _history(store: Store, id_: str) -> Sequence[Version]:
     try:
         return store.history(id_)
     except StoreError as damaged:  # the memory itself could be read
@@ -137,6 +167,18 @@ def link(args: Namespace, screen: Screen) -> int:
         words = screen.green("no longer linked with" if args.unlink else "linked with")
         out(f"{one_line(start)} {words} {one_line(end)}")
     return 0
+
+
+def unlink(args: Namespace, screen: Screen) -> int:
+    with open_store(args.db, args.user) as store:
+        start, end = store.resolve(args.id), store.resolve(args.other)
+        count = store.unlink(start, end, kind=args.kind)
+    if args.json:
+        out(shapes.dumps(shapes.linked(start, end, "unlinked")))
+    else:
+        words = screen.green("no longer linked with") if count else "was not linked with"
+        out(f"{one_line(start)} {words} {one_line(end)}")
+    return 0 if count else NOTHING_FOUND
 
 
 def _show_links(store: Store, start: str, args: Namespace, screen: Screen) -> int:

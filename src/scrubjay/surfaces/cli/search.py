@@ -14,6 +14,7 @@ from scrubjay.surfaces.cli.common import open_store, profile_of, text_of
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render.terminal import Screen, clean, out
 from scrubjay.surfaces.verbs.params import FILTER_NAMES
+from scrubjay.surfaces.verbs.search import LEAST_TOKENS, MOST_TOKENS, SEARCH_TOKENS
 from scrubjay.types import Results
 
 _Overrides = Mapping[str, Any] | None
@@ -25,6 +26,7 @@ def search(args: Namespace, screen: Screen) -> int:
     flags = (flag for flag in _MODE_FLAGS if getattr(args, flag))
     mode: str | None = _MODES.get(args.command) or args.mode or next(flags, None)
     _check_form(args, mode)
+    tokens = _tokens(args)
     settings = common.settings_of(args)
     # `search` and `vsearch` are modes of the default profile; a configured profile has other modes.
     profile = args.profile or ("default" if args.command in _MODES else settings.profile)
@@ -52,7 +54,7 @@ def search(args: Namespace, screen: Screen) -> int:
             overrides=overrides,
             **common.options_of(args, ("tags", "domain", *FILTER_NAMES)),
         )
-    _show(found, _MODES.get(args.command) or mode or "default", args, screen)
+    _show(found, _MODES.get(args.command) or mode or "default", tokens, args, screen)
     return 0 if len(found) else common.NOTHING_FOUND
 
 
@@ -102,15 +104,37 @@ def _check_form(args: Namespace, mode: str | None) -> None:
         raise InvalidInput("--explain does not go with --files or --md; --json has everything")
     if args.full and mode == "scan":
         raise InvalidInput("--scan shows how entries begin, --full all of them; choose one")
+    if args.context is not None and (args.files or args.md or args.explain or args.full):
+        raise InvalidInput(
+            "--context goes with --json, not with --files, --md, --explain or --full"
+        )
     if args.full and args.files:
         raise InvalidInput("--full shows texts, --files only where they are; choose one")
 
 
-def _show(found: Results, mode: str, args: Namespace, screen: Screen) -> None:
+def _tokens(args: Namespace) -> int | None:
+    """Return the tokens of `--context`, None without it."""
+    if args.context is None:
+        return None
+    if args.context is True:
+        return SEARCH_TOKENS
+    if not LEAST_TOKENS <= args.context <= MOST_TOKENS:
+        raise InvalidInput(
+            f"--context is {args.context}; give {LEAST_TOKENS} to {MOST_TOKENS} tokens"
+        )
+    return int(args.context)
+
+
+def _show(found: Results, mode: str, tokens: int | None, args: Namespace, screen: Screen) -> None:
     if args.json:
         from scrubjay.surfaces.render.json import dumps, results
 
-        out(dumps(results(found, mode=mode, explain=args.explain, full=args.full)))
+        shown = results(found, mode=mode, explain=args.explain, full=args.full, tokens=tokens)
+        out(dumps(shown))
+    elif tokens is not None:
+        if len(found):
+            out(clean(found.recalled(tokens=tokens)))  # without colours: it is meant to be pasted
+        common.warn(facts.lacks(found, args.db))
     elif args.files:
         for line in facts.file_lines(found):
             out(line)

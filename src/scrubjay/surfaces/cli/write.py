@@ -1,4 +1,4 @@
-"""`add`, `update`, `say`, `done`, `undone`, `forget` and `extract`."""
+"""`add`, `update`, `undo`, `say`, `done`, `undone`, `forget` and `extract`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scrubjay.surfaces.cli.common import open_store, text_of
 from scrubjay.surfaces.cli.vectors import make_vectors
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render import json as shapes
-from scrubjay.surfaces.render.memories import memories
+from scrubjay.surfaces.render.memories import changed_back, memories
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, out
 from scrubjay.surfaces.verbs.write import Marked, marked_json
 from scrubjay.types import Messages
@@ -49,16 +49,19 @@ def add(args: Namespace, screen: Screen) -> int:
     given = {name: getattr(args, name) for name in _ADD_FIELDS.split()}
     with open_store(args.db, args.user, embed=not args.no_embed, make=True) as store:
         stored = store.add_many([{"text": text_of(args.text), **given}])
+        likely = [] if stored.known or args.no_embed else store.likely_changes(stored)
         left, why = _embed(store, args)
     (memory,) = stored
     if args.json:
-        out(shapes.dumps(shapes.added(memory, left, why, stored.known)))
+        out(shapes.dumps(shapes.added(memory, left, why, stored.known, likely)))
         return 0
     place = facts.place(memory)
     place = f" {one_line(place)}, which you share" if place else ""
     before = "replaced" if args.id else "already stored:"
     done = screen.green(before if stored.known else "stored")
     out(f"{done} {one_line(memory.id)}{place}  {screen.dim(_findable(left))}")
+    for line in map(facts.likely_change, likely):
+        out(screen.dim(line))
     return 0
 
 
@@ -104,6 +107,21 @@ def update(args: Namespace, screen: Screen) -> int:
         out(shapes.dumps(shapes.added(memory, left, why)))
     else:
         out(memories([memory], screen, ends=True))
+    return 0
+
+
+def undo(args: Namespace, screen: Screen) -> int:
+    with open_store(args.db, args.user, embed=not args.no_embed) as store:
+        id_ = store.resolve(args.id)
+        before = store.get(id_)
+        memory = store.undo(id_)
+        left, why = _embed(store, args)
+    if args.json:
+        out(shapes.dumps(shapes.changed_back(before, memory, left, why)))
+        return 0
+    fields = shapes.changed_fields(before, memory)
+    out(f"{screen.green('undone')} {one_line(id_)}")
+    out("\n".join(changed_back(before, memory, fields, screen)))
     return 0
 
 

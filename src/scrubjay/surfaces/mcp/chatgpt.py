@@ -26,7 +26,7 @@ _STRING: Json = {"type": "string"}
 
 def _search(store: Store, given: Given) -> Json:
     results = store.search(given["query"])
-    how = confidence_text(results.confidence, results.degraded).removeprefix("Confidence ")
+    how = confidence_text(results.confidence, results.verdict).removeprefix("Confidence ")
     return {
         "results": [
             {

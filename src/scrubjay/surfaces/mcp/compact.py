@@ -14,6 +14,7 @@ from scrubjay.surfaces.verbs import Given
 MAX_ANSWER_CHARS = 60_000
 MAX_TEXT_CHARS = 30_000  # of all texts of one answer: about 7,500 tokens
 _LONG_CHARS = 2_000  # a longer text is shown by its passage
+_PASSAGE_FIELDS = ("id", "ids", "source", "lines", "heading", "cut")
 _BRIEF_CHARS = 200  # of each text for which no room is left
 _FIELDS_CHARS = 2_000  # of all other fields of a hit, or of a memory in a list
 _MAX_ITEM_CHARS = 6_000  # of an item in any other list
@@ -22,7 +23,16 @@ _NEVER_CUT = ("id", "uri", "score", "text", "snippet", "next_offset", "chars")
 _MEMORY_URI = "scrubjay://memory/"
 _EXPLAIN_FIELDS = ("query", "counts", "terms", "took_ms", "topics")
 _EXPLAIN_HIT_FIELDS = ("why", "found", "cosine", "rerank_score", "passages")
-_NOISE = ("content_hash", "language", "token_estimate", "complete", "snippet", "marks")
+_NOISE = (
+    "change_dates",
+    "content_hash",
+    "language",
+    "token_estimate",
+    "complete",
+    "snippet",
+    "marks",
+    "span",
+)
 
 
 def uri_of(id: str) -> str:
@@ -45,11 +55,16 @@ def without_empty(value: Any) -> Any:
 def results(shape: Json, given: Given) -> Json:
     explain = given.get("explain", False)
     kept = _without(shape, ("trace",) if explain else ("trace", *_EXPLAIN_FIELDS))
-    kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
+    passages = kept.pop("passages", None)
+    if passages is None:
+        kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
+    else:
+        kept["hits"] = _hits_with(passages, shape["hits"], explain=explain)
     answer: Json = {"hits": [], **without_empty(kept)}
     if explain:  # unchanged, to compare it with the library's
         answer["trace"] = shape["trace"]
-    return fit(answer, whole=("trace",))
+    room = sum(len(passage["text"]) for passage in passages or ())
+    return fit(answer, MAX_ANSWER_CHARS + max(room - MAX_TEXT_CHARS, 0), whole=("trace",))
 
 
 def memories(shape: Json, given: Given) -> Json:
@@ -67,9 +82,18 @@ def memories(shape: Json, given: Given) -> Json:
         if start + len(text) < len(whole):
             kept |= {"next_offset": start + len(text), "chars": len(whole)}
         shown.append({"id": memory["id"], **kept})
-    return fit(
-        {**without_empty(shape), "memories": shown}, MAX_ANSWER_CHARS - MAX_TEXT_CHARS + room
-    )
+    history = {
+        id_: [
+            _earlier(id_, version) for version in versions[1:]
+        ]  # the first one is the memory itself
+        for id_, versions in shape.get("history", {}).items()
+    }
+    answer = {**without_empty({**shape, "history": history}), "memories": shown}
+    return fit(answer, MAX_ANSWER_CHARS - MAX_TEXT_CHARS + room)
+
+
+def _earlier(id: str, version: Json) -> Json:
+    return {**version, "id": id, "text": cut(version["text"], _LONG_CHARS)}
 
 
 def stored(shape: Json, _: Given) -> Json:
@@ -99,7 +123,15 @@ def anything(shape: Json, _: Given) -> Json:
 
 
 def context(shape: Json, _: Given) -> Json:
-    return {**without_empty(shape), "text": shape["text"]}
+    """Return the text with what it shows, so that a program finds the places."""
+    places = [
+        {name: passage[name] for name in _PASSAGE_FIELDS if passage[name]}
+        for passage in shape.get("passages", ())
+    ]
+    for place in places:
+        if place["ids"] == [place["id"]]:
+            del place["ids"]
+    return {**without_empty({**shape, "passages": places}), "text": shape["text"]}
 
 
 def _listed(memory: Json) -> Json:
@@ -131,6 +163,31 @@ def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
         room = min(max(left, _BRIEF_CHARS), _FIELDS_CHARS)
         brief = shorten_fields(brief, room, _EXPLAIN_HIT_FIELDS)
         shown.append({"id": hit["id"], "uri": uri_of(hit["id"]), **brief})
+    return shown
+
+
+def _hits_with(passages: list[Json], hits: list[Json], *, explain: bool) -> list[Json]:
+    """Return hits with the passages that show them: as `text` where it is the whole one, else as
+    `snippet` with its lines. A hit of which nothing fits has a brief snippet."""
+    own = {passage["id"]: passage for passage in passages}
+    others = {id_: passage["id"] for passage in passages for id_ in passage["ids"]}
+    shown: list[Json] = []
+    for hit in hits:
+        id_ = hit["id"]
+        brief = _without(_unusual(hit), ("text", "lines"))
+        if not explain:
+            brief = _without(brief, _EXPLAIN_HIT_FIELDS)
+        if (passage := own.get(id_)) is not None:
+            brief["text" if passage["complete"] else "snippet"] = passage["text"]
+            brief["lines"] = passage["lines"]
+            brief["passage_cut"] = passage["cut"] or None
+        elif id_ in others:
+            brief["shown_with"] = others[id_]
+        else:
+            brief["snippet"] = cut(hit["snippet"], _BRIEF_CHARS)
+            brief["lines"] = hit["lines"] if hit["source"] else None
+        brief = shorten_fields(brief, _FIELDS_CHARS, _EXPLAIN_HIT_FIELDS)
+        shown.append({"id": id_, "uri": uri_of(id_), **brief})
     return shown
 
 

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from scrubjay.errors import InvalidInput
 from scrubjay.surfaces.mcp import compact, text
 from scrubjay.surfaces.mcp.tool import Hints, Tool, object_schema
+from scrubjay.surfaces.render import json as render
 from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import Given, Param
-from scrubjay.surfaces.verbs.kinds import NON_EMPTY, OFFSET, whole
+from scrubjay.surfaces.verbs.kinds import FLAG, NAME, NON_EMPTY, OFFSET, whole
+from scrubjay.surfaces.verbs.search import SEARCH_TOKENS
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
 
 _ADD, _ADD_MANY, _FORGET = VERBS["add"], VERBS["add_many"], VERBS["forget"]
+_UPDATE, _UNDO = VERBS["update"], VERBS["undo"]
+_UNDO_FLAG = Param("undo", FLAG, "take the last change back; no other field with it")
+_UNLINK = Param("unlink", NAME, "a memory that this one does not update; no other field with it")
 _STRING: Json = {"type": "string"}
 _NUMBER: Json = {"type": "number"}
 _INTEGER: Json = {"type": "integer"}
@@ -31,9 +36,26 @@ def _list_of(schema: Json) -> Json:
 
 _STRINGS = _list_of(_STRING)
 _WITH_ID = object_schema("id", id=_STRING)
-_WITH_TEXT = object_schema("id", "text", next_offset=_INTEGER, id=_STRING, text=_STRING)
+_LINES: Json = {"type": "array", "items": _INTEGER}
+_WITH_TEXT = object_schema(
+    "id",
+    "text",
+    **dict.fromkeys(("next_offset", "line_count"), _INTEGER),
+    lines=_LINES,
+    id=_STRING,
+    text=_STRING,
+)
+_LIKELY = object_schema("new", "old", "kind", **dict.fromkeys(("new", "old", "kind"), _STRING))
 _HIT_TEXTS = ("id", "uri", "type", "text", "snippet", "source", "created_at")
-_HIT = object_schema("id", "score", score=_NUMBER, **dict.fromkeys(_HIT_TEXTS, _STRING))
+_HIT = object_schema(
+    "id", "score", score=_NUMBER, lines=_LINES, **dict.fromkeys(_HIT_TEXTS, _STRING)
+)
+
+
+def _search(store: Store, given: Given) -> Json:
+    """Search, with whole passages unless whole texts are requested."""
+    usual = {} if given.get("full") else {"tokens": SEARCH_TOKENS}
+    return VERBS["search"].call(store, {**usual, **given})
 
 
 def _store(store: Store, given: Given) -> Json:
@@ -58,6 +80,27 @@ def _refuse_to_replace(store: Store, memories: Sequence[Given]) -> None:
             )
 
 
+def _update(store: Store, given: Given) -> Json:
+    if "unlink" in given:
+        return _unlink(store, given)
+    changes = {name: value for name, value in given.items() if name != "undo"}
+    if not given.get("undo"):
+        return _UPDATE.call(store, changes)
+    if others := [name for name in changes if name != "id"]:
+        raise InvalidInput(f"undo and {others[0]} are two changes; make one call for each")
+    return _UNDO.call(store, changes)
+
+
+def _unlink(store: Store, given: Given) -> Json:
+    """Say that a memory does not update another one."""
+    if others := [name for name in given if name not in ("id", "unlink")]:
+        raise InvalidInput(f"unlink and {others[0]} are two changes; make one call for each")
+    removed = store.unlink(given["id"], given["unlink"], kind="updates")
+    (memory,) = store.get_all([given["id"]])
+    shape = render.added(memory, store.unembedded(), store.why_unembedded())
+    return {**shape, "unlinked": removed}
+
+
 _TEXT = _ADD.params[0]._replace(
     kind=_ADD.params[0].kind._replace(right=f"{NON_EMPTY.right}; several go into memories")
 )
@@ -68,28 +111,37 @@ STORE = _ADD._replace(
     run=_store,
     aliases={**_ADD_MANY.aliases, **_ADD.aliases},
 )
+UPDATE = _UPDATE._replace(params=(*_UPDATE.params, _UNDO_FLAG, _UNLINK), run=_update)
 FORGET = _FORGET._replace(
     params=(_FORGET.params[0]._replace(name="ids"),),
     run=lambda store, given: _FORGET.call(store, {"id": given["ids"]}),
     aliases={**dict.fromkeys(_FORGET.aliases, "ids"), "id": "ids"},
 )
 
+SEARCH = VERBS["search"]._replace(run=_search)
 DEFAULT_TOOLS = (
     Tool(
         "memory_search",
         "Search memory",
         "Search memory by keyword, meaning, topic and time; best hits first. Use it before you answer from"
-        " earlier conversations, documents or decisions, and before you store. A long text is shortened to"
-        " snippet: memory_get returns all of it. degraded lists what the results lack; low confidence"
-        " means that the answer may not be stored.",
-        VERBS["search"],
+        " earlier conversations, documents or decisions, and before you store. Returns whole passages with"
+        " source, lines and date; memory_get reads on. degraded lists what the results lack; verdict says"
+        " whether the first hit answers: likely, unsure, or not stored.",
+        SEARCH,
         compact.results,
         text.results,
-        object_schema("hits", hits=_list_of(_HIT), confidence=_NUMBER, degraded=_STRINGS),
+        object_schema(
+            "hits",
+            hits=_list_of(_HIT),
+            confidence=_NUMBER,
+            verdict=_STRING,
+            degraded=_STRINGS,
+        ),
         Hints(reads=True),
         {
             "query": "a question, or keywords",
             "limit": "maximum number of hits",
+            "tokens": f"of all passages ({SEARCH_TOKENS})",
             "mode": "fast, thorough, keyword or vector",
             "profile": "engine: default, gnosis, gno, vault, cognis, novamem",
             "topics": "any of these",
@@ -100,20 +152,30 @@ DEFAULT_TOOLS = (
             "since": "stored or said since: date, ISO time, or e.g. yesterday",
             "until": "",
             "include_expired": "also memories that are not valid now",
+            "as_of": "what held then: date, ISO time",
+            "history": "also superseded ones",
             "explain": "add the parts of each score and every stage",
             "full": "long texts in full",
         },
+        only_in_text=("passages",),
     ),
     Tool(
         "memory_get",
         "Read memories",
-        "Read memories in full, by id. A very long text continues at next_offset.",
+        "Read memories in full, or lines of them, by id. A very long text continues at next_offset.",
         VERBS["get_many"],
         compact.memories,
         text.memories,
         object_schema("memories", memories=_list_of(_WITH_TEXT), missing=_STRINGS),
         Hints(reads=True),
-        {"ids": "from a search", "offset": "first character", "max_chars": "of each text"},
+        {
+            "ids": "from a search",
+            "lines": "such as 10-40",
+            "history": "also earlier versions",
+            "changes": "also what replaced what",
+            "offset": "first character",
+            "max_chars": "of each text",
+        },
         (
             Param("offset", OFFSET, "first character of each text"),
             Param("max_chars", whole(1, _MAX_GET_CHARS), "of each text"),
@@ -135,6 +197,7 @@ DEFAULT_TOOLS = (
             **dict.fromkeys(("stored", "keyword_indexed", "embedded"), _BOOLEAN),
             why_pending=_STRING,
             known=_STRINGS,
+            likely_changes=_list_of(_LIKELY),
             memory=_WITH_ID,
             memories=_list_of(_WITH_ID),
         ),
@@ -160,13 +223,15 @@ DEFAULT_TOOLS = (
         "Change a memory",
         "Correct or complete a memory: given fields replace the old ones, the others stay, '' removes a"
         " field. To keep what was true before, set its valid_until and store the new fact.",
-        VERBS["update"],
+        UPDATE,
         compact.stored,
         text.changed,
         object_schema("stored", stored=_BOOLEAN, embedded=_BOOLEAN, memory=_WITH_ID),
         Hints(destroys=True, repeatable=True),
         {
             "id": "",
+            "undo": "take the last change back",
+            "unlink": "id that it does not update",
             "text": "the whole new text",
             "title": "",
             "type": "",
@@ -191,7 +256,7 @@ DEFAULT_TOOLS = (
     Tool(
         "memory_context",
         "Get context",
-        "With a question: the best memories on it as text, within a token limit. Without: an overview of"
+        "With a question: the best passages on it as text, within a token limit. Without: an overview of"
         " what is stored (topics, preferences, open tasks, decisions), to start a conversation with.",
         VERBS["context"],
         compact.context,
@@ -202,6 +267,7 @@ DEFAULT_TOOLS = (
             ids=_STRINGS,
             scores=_list_of(_NUMBER),
             confidence=_NUMBER,
+            verdict=_STRING,
             left_out=_INTEGER,
         ),
         Hints(reads=True),

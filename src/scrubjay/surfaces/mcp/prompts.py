@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import mcp_types as types
 
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.context import question_context
 from scrubjay.surfaces.mcp.text import DATA, brief, confidence_text, landscape
 from scrubjay.surfaces.render.json import plain
 from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs.kinds import QUERY
-from scrubjay.text.recall_tags import format_hits, wrap_recalled
+from scrubjay.surfaces.verbs.search import SEARCH_TOKENS
+from scrubjay.text.recall_tags import wrap_recalled
 from scrubjay.text.validation import did_you_mean
 
 if TYPE_CHECKING:
@@ -67,15 +69,15 @@ def text_content(text: str) -> types.TextContent:
     return types.TextContent(type="text", text=text)
 
 
-def _context(store: Store, question: str, _: bool) -> str:
+def _context(store: Store, question: str, is_admin: bool) -> str:
     question = QUERY.take("question", question).strip()
     if not question:
         return f"This is what my memory contains. {landscape(store)}"
-    results = store.search(question)
-    found = format_hits(results.hits, _MAX_CHARS) or "Nothing is stored about it."
-    how = confidence_text(results.confidence, results.degraded)
+    found = question_context(store, question, SEARCH_TOKENS, {})
+    shown = redact(found, "context", is_admin=is_admin, store=store)
+    how = confidence_text(shown["confidence"], shown["verdict"])
     head = f"This is what my memory contains on: {question}\n{DATA} {how}".rstrip()
-    return f"{head}\n\n{found}"
+    return f"{head}\n\n{shown['text'] or 'Nothing is stored about it.'}"
 
 
 def _remember(_: Store, about: str, __: bool) -> str:

@@ -12,6 +12,7 @@ from scrubjay.surfaces.mcp.structured_tags import with_tags
 from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.render.redaction import redact
 from scrubjay.surfaces.verbs import Given, Param, Verb, checked, schema_of
+from scrubjay.text.lines import split_id
 
 if TYPE_CHECKING:
     from scrubjay.store import Store
@@ -47,7 +48,8 @@ class Tool(NamedTuple):
     """A verb as a tool.
     `listed` are the parameters in the tool's schema with their descriptions, by default all of the
     verb; the others are accepted as well. `extra` are parameters of the tool alone. `compact`
-    shortens the verb's answer to `output_schema`, `to_text` turns that into text."""
+    shortens the verb's answer to `output_schema`, `to_text` turns that into text, with the parts of the
+    answer that are in `only_in_text`."""
 
     name: str
     title: str
@@ -59,6 +61,7 @@ class Tool(NamedTuple):
     hints: Hints = Hints()
     listed: Mapping[str, str] = {}
     extra: tuple[Param, ...] = ()
+    only_in_text: tuple[str, ...] = ()
     text_is_json: bool = False  # the text is the structured content, as a client expects it
 
     def input_schema(self) -> Json:
@@ -91,10 +94,12 @@ class Tool(NamedTuple):
         answer = self.verb.call(store, for_verb)
         answer = redact(answer, self.verb.answer, is_admin=is_admin, store=store)
         structured = self.compact(answer, taken)
+        shown = {name: answer[name] for name in self.only_in_text if name in answer}
         if not tag_all:
-            return Answer(structured, self.to_text(structured, taken))
+            return Answer(structured, self.to_text({**structured, **shown}, taken))
         tagged = with_tags(structured)
-        return Answer(tagged, self.to_text(tagged if self.text_is_json else structured, taken))
+        in_text = tagged if self.text_is_json else {**structured, **shown}
+        return Answer(tagged, self.to_text(in_text, taken))
 
 
 def _brief_schema(schema: Json) -> Json:
@@ -136,7 +141,8 @@ def _with_whole_ids(store: Store, verb: str, taken: Mapping[str, Any]) -> dict[s
         try:
             return store.resolve(named)
         except NotFound:  # the verb reports it
-            return named
+            own, lines = split_id(named)
+            return f"{whole(own)}:{lines}" if lines else named
 
     def whole_link(link: Any) -> Any:
         return whole(link) if isinstance(link, str) else {**link, "to": whole(link["to"])}

@@ -6,17 +6,27 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from scrubjay import config
 from scrubjay.runtime.command_hints import pending_vectors, to_type
 from scrubjay.surfaces.render.terminal import one_line, path_line
 from scrubjay.times import clock_in
-from scrubjay.types import SHARED_PREFIX, Hit, Memory, Results
+from scrubjay.types import LIKELY, NOT_STORED, SHARED_PREFIX, UNSURE, Hit, Memory, Results
+
+if TYPE_CHECKING:
+    from scrubjay.types.changes import Likely
 
 _STALE = {
     "stale": "stale: changed since it was ingested",
     "missing": "missing: the file does not exist",
 }
+_VERDICTS = {
+    LIKELY: "likely answered",
+    UNSURE: "may be answered",
+    NOT_STORED: "probably not stored",
+}
+_MOST_REPLACED = 3
 _UNITS = (
     *((31_557_600, "year"), (2_629_800, "month"), (604_800, "week")),
     *((86_400, "day"), (3_600, "hour"), (60, "minute")),
@@ -29,6 +39,11 @@ def size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} GB"
+
+
+def verdict_words(verdict: str) -> str:
+    """Return a verdict on results in the words of every interface."""
+    return _VERDICTS[verdict]
 
 
 def plural(count: int, noun: str) -> str:
@@ -136,6 +151,28 @@ def near_duplicates(ids: Sequence[str]) -> str:
     return f"≈ nearly the same: {', '.join(map(one_line, ids))}" if ids else ""
 
 
+def replaces(hit: Hit) -> str:
+    """Name the memories that a hit replaced, each with the day on which it was stored."""
+    shown = [_dated(hit, id_) for id_ in hit.supersedes[:_MOST_REPLACED]]
+    more = len(hit.supersedes) - len(shown)
+    tail = f" and {more} earlier" if more else ""
+    return f"replaces {', '.join(shown)}{tail}" if shown else ""
+
+
+def outdated(hit: Hit) -> str:
+    """Name the memory that may have replaced a hit, and since when."""
+    if hit.superseded_by is None:
+        return ""
+    since = hit.change_dates.get(hit.superseded_by)
+    when = f" since {since:%Y-%m-%d}" if since else ""
+    return f"may be outdated{when}, see {one_line(hit.superseded_by)}"
+
+
+def _dated(hit: Hit, id_: str) -> str:
+    stored = hit.change_dates.get(id_)
+    return f"{one_line(id_)} ({stored:%Y-%m-%d})" if stored else one_line(id_)
+
+
 def age(moment: datetime | None, now: datetime) -> str:
     if moment is None:
         return ""
@@ -208,3 +245,10 @@ def relative(path: str) -> str:
     except FileNotFoundError:  # the current folder was removed
         return path
     return path.removeprefix(here) or path
+
+
+def likely_change(change: Likely) -> str:
+    """Say what a new memory probably updates or repeats."""
+    what = "updates" if change.kind == "updates" else "nearly repeats"
+    old_at = f" ({change.old_at:%Y-%m-%d})" if change.old_at else ""
+    return f"probably {what} {one_line(change.old)}{old_at}"

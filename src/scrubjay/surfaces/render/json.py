@@ -11,18 +11,26 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from scrubjay.text.lines import cut_lines, parse_range
+
 if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
     from scrubjay.ops.doctor import Finding, Repair
     from scrubjay.search.profiles import Profile
     from scrubjay.store import Store
     from scrubjay.types import Hit, Memories, Memory, Messages, Results, Stored
-    from scrubjay.types.reports import Covered, Ingested
-    from scrubjay.write.fields import Change
+    from scrubjay.types.changes import Likely
+    from scrubjay.types.reports import Covered, Ingested, Version
 
 Json = dict[str, Any]
 STATES = ("failed", "skipped", "indexed")  # of a file; the first need attention
 _LONG_CHARS = 2048
+_SET_ANYWAY = (
+    "updated_at",
+    "links",
+    "content_hash",
+    "language",
+)  # also where nothing else changes
 
 
 def plain(value: object) -> Any:
@@ -56,18 +64,22 @@ def line(shape: Json) -> str:
     return dumps(shape, indent=None)
 
 
-def results(found: Results, *, mode: str, explain: bool, full: bool) -> Json:
-    """Return the results of a search; trace, marks and long texts only if requested."""
+def results(
+    found: Results, *, mode: str, explain: bool, full: bool, tokens: int | None = None
+) -> Json:
+    """Return the results of a search; trace, marks, long texts and passages only if requested."""
     # Converting the trace is most of the work, and rarely requested.
-    hidden = ("_explain",) if explain else ("_explain", "trace")
+    hidden = ("_explain", "_now") if explain else ("_explain", "_now", "trace")
     fields = {name: value for name, value in vars(found).items() if name not in hidden}
-    shape: Json = plain({**fields, "mode": mode})
+    shape: Json = plain({**fields, "mode": mode, "verdict": found.verdict})
     for hit, original in zip(shape["hits"], found.hits, strict=True):
         if not full and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
         if explain:
             hit["sum"] = plain(found.explain(original))
             hit["marks"] = _marks(original, found.terms)
+    if tokens is not None:
+        shape["passages"] = plain(found.passages(tokens))
     return shape
 
 
@@ -108,21 +120,57 @@ def _searchable(left: int | None, why: str) -> Json:
     return {**stored, "embedded": left == 0, "pending": left, "why_pending": why}
 
 
-def added(memory: Memory, left: int | None, why: str, known: Sequence[str] = ()) -> Json:
-    return {"memory": plain(memory), **_searchable(left, why), "known": list(known)}
+def added(
+    memory: Memory,
+    left: int | None,
+    why: str,
+    known: Sequence[str] = (),
+    likely: Sequence[Likely] = (),
+) -> Json:
+    stored = {"memory": plain(memory), **_searchable(left, why), "known": list(known)}
+    return {**stored, "likely_changes": [plain(one) for one in likely]}
 
 
-def added_many(memories: Stored, left: int | None, why: str) -> Json:
-    return listing("memories", memories, **_searchable(left, why), known=memories.known)
+def changed_back(before: Memory, memory: Memory, left: int | None, why: str) -> Json:
+    return {**added(memory, left, why), "changed": changed_fields(before, memory)}
+
+
+def changed_fields(before: Memory, after: Memory) -> list[str]:
+    """Return the names of the fields that differ, without those that every change sets."""
+    pairs = zip(before._fields, before, after, strict=True)
+    return [name for name, old, new in pairs if name not in _SET_ANYWAY and old != new]
+
+
+def added_many(
+    memories: Stored, left: int | None, why: str, likely: Sequence[Likely] = ()
+) -> Json:
+    state = _searchable(left, why)
+    return listing("memories", memories, **state, known=memories.known, likely_changes=likely)
 
 
 def messages(stored: Messages, left: int | None, why: str) -> Json:
     return listing("messages", stored, warnings=stored.warnings, **_searchable(left, why))
 
 
-def got(found: Memories, history: Mapping[str, Sequence[Change]]) -> Json:
+def got(found: Memories, history: Mapping[str, Sequence[Version]]) -> Json:
     more = {"missing": found.missing, "unasked": found.unasked, "tiers": found.tiers}
     return listing("memories", found, **more, history=history)
+
+
+def with_lines(shape: Json, wanted: Sequence[tuple[str, str]]) -> Json:
+    """Return memories as `wanted` names them: id, and a range such as 10-40, or "" for the whole text."""
+    by_id = {memory["id"]: memory for memory in shape["memories"]}
+    memories = []
+    for id_, lines in dict.fromkeys(wanted):
+        if id_ not in by_id:
+            continue
+        memory = by_id[id_]
+        if lines:
+            part = cut_lines(id_, memory["text"], *parse_range(lines))
+            bounds = {"lines": [part.first, part.last], "line_count": part.total}
+            memory = {**memory, "text": part.text, **bounds}
+        memories.append(memory)
+    return {**shape, "memories": memories}
 
 
 def listed(found: Sequence[Memory]) -> Json:

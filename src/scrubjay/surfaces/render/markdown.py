@@ -88,6 +88,8 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
         f"score {render.grade(hit, found.profile).strip()}",
         code(one_line(hit.id)),
         _alike(hit.near_duplicates),
+        escape(facts.replaces(hit)),
+        escape(facts.outdated(hit)),
         escape(facts.staleness(hit)),
         window(hit, now),
         f"the whole: {code(to_type(f'get {one_line(hit.id)}', db))}" if text.more else "",

@@ -12,9 +12,9 @@ from scrubjay.surfaces.render.terminal import Screen, clean, one_line
 from scrubjay.types import NEAR_DUPLICATE, Link, Memories, Memory
 
 if TYPE_CHECKING:
-    from scrubjay.write.fields import Change
+    from scrubjay.types.reports import Version
 
-_DIRECTED = ("supersedes", "superseded by")
+_DIRECTED = ("supersedes", "superseded by", "updates", "updated by")
 _MIN_COLUMNS = 8  # of a title: less is useless
 
 
@@ -22,7 +22,7 @@ def memory(
     stored: Memory,
     screen: Screen,
     now: datetime | None = None,
-    history: Sequence[Change] = (),
+    history: Sequence[Version] = (),
     tier: str | None = None,
 ) -> str:
     now = now or facts.here()
@@ -45,7 +45,10 @@ def memory(
         *(f"{link.kind} {link.to}" for link in stored.links if link.kind in _DIRECTED),
         f"links: {', '.join(map(_linked, others))}" if others else "",
         f"extracted from message {message}" if isinstance(message, str) else "",
-        *(f"{_became(change)} {facts.age(change.at, now)}" for change in history),
+        *(
+            f"{_happened(version)}, {facts.age(version.changed_at, now)}"
+            for version in history[:-1]
+        ),
     ]
     notes = [screen.dim(indent(one_line(note), screen.width, 0)) for note in below if note]
     return "\n\n".join(("\n".join(head), clean(stored.text).rstrip(), *notes))
@@ -55,10 +58,47 @@ def _linked(link: Link) -> str:
     return f"{link.to} ({link.kind} {link.strength:g})"
 
 
-def _became(change: Change) -> str:
-    if change.field != "valid_until":
-        return f"{change.before} became {change.after}"
-    return f"superseded as of {change.after}," if change.after else "held again,"
+def versions(many: Sequence[Version], screen: Screen, now: datetime | None = None) -> str:
+    """Return the versions of a memory, newest first; a text is shown once, at its newest version."""
+    now = now or facts.here()
+    blocks = []
+    text = None
+    for version in many:
+        line = f"{facts.stamp(version.changed_at, now)}  {_happened(version)}"
+        values = (f"{name}: {_value(value)}" for name, value in version.changed.items())
+        notes = [indent(one_line(value), screen.width, 2) for value in values]
+        block = [screen.dim(line), *map(screen.dim, notes)]
+        if version.text != text:
+            block.append(clean(version.text).rstrip())
+        blocks.append("\n".join(block))
+        text = version.text
+    return "\n\n".join(blocks)
+
+
+def _happened(version: Version) -> str:
+    return one_line(f"{version.what} by {version.by}" if version.by else version.what)
+
+
+def changed_back(
+    before: Memory, after: Memory, fields: Sequence[str], screen: Screen
+) -> list[str]:
+    """Return a line for each field that an undo changed back: from what, to what."""
+    if not fields:
+        return ["Nothing else has changed."]
+    most = max((screen.width - max(map(len, fields)) - 6) // 2, _MIN_COLUMNS)
+    old_new = ((name, getattr(before, name), getattr(after, name)) for name in fields)
+    return [
+        f"{name}: {cut(one_line(_value(old)), most)} → {cut(one_line(_value(new)), most)}"
+        for name, old, new in old_new
+    ]
+
+
+def _value(value: object) -> str:
+    if value is None or value == "":
+        return "(none)"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "(none)"
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def memories(

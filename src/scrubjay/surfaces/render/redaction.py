@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound, ScrubjayError
 from scrubjay.runtime.paths import cache_dir, config_dir, data_dir
+from scrubjay.text.passage_tags import format_passages, passages_in
 from scrubjay.text.urls import is_server_url
 
 if TYPE_CHECKING:
@@ -24,7 +25,17 @@ NEEDS_ADMIN = "an API key with the scope admin shows the reason"
 FETCHED = "fetched"  # an answer whose metadata are fields of ours, such as the source
 _ABOUT_THE_STORE = ("status", "tiers", "servers")
 _STORED = ("metadata", "text", "snippet", "title", "context")
-_MESSAGES = ("degraded", "unasked", "warnings", "warning", "notes", "note", "lost", "why_pending")
+_MESSAGES = (
+    "degraded",
+    "unasked",
+    "warnings",
+    "warning",
+    "notes",
+    "note",
+    "lost",
+    "why_pending",
+    "why_uncompared",
+)
 _NUMBERS = ("why", "found", "sum", "marks", "counts", "lines", "rerank_score")
 _MODELS = ("model", "reranker", "generator", "before", "settings_model")
 _PLACES = frozenset(("source", "path", "place", "folders", "reason", *_MESSAGES, *_MODELS))
@@ -50,6 +61,8 @@ def redact(shape: Json, answer: str, *, is_admin: bool, store: Store | None = No
     if is_admin:
         return shape
     redacted: Json = _Redaction(answer, store).value("", shape)
+    if redacted.get("passages") and "text" in redacted:  # whose tags name files
+        redacted["text"] = format_passages(passages_in(redacted))
     return redacted
 
 
@@ -79,7 +92,7 @@ class _Redaction:
                 redacted[name] = self.value(name, item)
         if self._answer not in _ABOUT_THE_STORE:
             return redacted
-        for name in ("reason", "why_pending"):
+        for name in ("reason", "why_pending", "why_uncompared"):
             if redacted.get(name):
                 redacted[name] = NEEDS_ADMIN
         match redacted.get("failures"):

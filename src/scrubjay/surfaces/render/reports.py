@@ -19,6 +19,7 @@ from scrubjay.surfaces.render.facts import plural
 from scrubjay.surfaces.render.layout import bar, cut, indent, pad, table, width
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, path_line
 from scrubjay.surfaces.verbs.feedback import Feedback
+from scrubjay.surfaces.verbs.read import Versions
 from scrubjay.surfaces.verbs.share import Collections, Members, Published, Topics
 from scrubjay.types import Memories
 from scrubjay.types import reports as types
@@ -26,10 +27,12 @@ from scrubjay.types import reports as types
 if TYPE_CHECKING:
     from scrubjay.ops.doctor import Finding, Repair
     from scrubjay.ops.repair import Verified
+    from scrubjay.types import changes as change_types
 
 _MOST_IDS = 10
 _MARKS = {"ok": "✓", "missing": "·", "degraded": "!", "failed": "✗"}
 _COLLECTION_HEAD = ("name", "memories", "documents", "last indexed", "folders", "members")
+_TEXT_COLUMNS = 60
 _QUERY_COLUMNS = 10  # at least
 _WIDE = 80
 _MOST_HOURS = 24
@@ -39,6 +42,31 @@ _CELLS = 24
 def with_head(rows: Sequence[tuple[str, ...]], screen: Screen) -> str:
     head, *lines = table(rows)
     return "\n".join((screen.bold(head), *lines))
+
+
+def changes(
+    found: Sequence[change_types.Change], args: Namespace, screen: Screen, store: Store
+) -> str:
+    if not found:
+        return "No memory was taken to replace another one."
+    ids = dict.fromkeys(id_ for change in found for id_ in (change.new, change.old))
+    known = {memory.id: memory for memory in store.get_many(ids)}
+
+    def shown(id_: str) -> str:
+        memory = known.get(id_)
+        text = facts.headline(memory.title, memory.text) if memory else ""
+        return f"{one_line(id_)}  {cut(text, _TEXT_COLUMNS)}"
+
+    blocks = []
+    for change in found:
+        made = f"{change.made_at:%Y-%m-%d %H:%M}" if change.made_at else ""
+        how = "by hand" if change.by_hand else f"detected, strength {change.strength:.2f}"
+        blocks += [
+            screen.dim(" · ".join(filter(None, (made, change.kind, how)))),
+            f"  new  {shown(change.new)}",
+            f"  old  {shown(change.old)}",
+        ]
+    return "\n".join(blocks)
 
 
 def sessions(found: list[types.Session], args: Namespace, screen: Screen, store: Store) -> str:
@@ -154,6 +182,10 @@ def feedbacks(result: Feedback, args: Namespace, screen: Screen, store: Store) -
     queries = ("query", *(cut(one_line(one.query), room) for one in result.feedback))
     head, *below = (pad(line, column) + query for line, query in zip(lines, queries, strict=True))
     return "\n".join((screen.bold(head), *below))
+
+
+def history(result: Versions, args: Namespace, screen: Screen, store: Store) -> str:
+    return memory_lists.versions(result.versions, screen)
 
 
 def undo_feedback(result: Feedback, args: Namespace, screen: Screen, store: Store) -> str:
@@ -272,12 +304,21 @@ def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -
         ("failed", f"{state.failed:,}"),
         ("unread", _unread(state, args.db) if state.failed_files else ""),
         ("unlinked", _unlinked(state, args.db) if state.unlinked else ""),
+        ("changes", _uncompared(state)),
         ("extraction", _extraction(state, args.db)),
         ("hits", searches if state.searches else ""),
     ]
     lines = [f"{screen.bold(pad(name, 11))}  {text}" for name, text in rows if text]
     lines += [screen.yellow(indent(one_line(why), screen.width, 2)) for why in state.failures]
     return "\n".join(lines)
+
+
+def _uncompared(state: types.Status) -> str:
+    """Say how many memories may still turn out to update others, or why that is not found out."""
+    if not state.uncompared:
+        return f"not detected: {one_line(state.why_uncompared)}" if state.why_uncompared else ""
+    text = f"{plural(state.uncompared, 'memory')} not compared with earlier ones yet"
+    return f"{text}: {one_line(state.why_uncompared)}" if state.why_uncompared else text
 
 
 def _languages(covered: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ _NO_LISTS = ("returned", "changed_files", "checked_files")  # counts that are no
 # Counts that are shown only if they are not 0, in words.
 _WORDED = {
     "languages": "languages {}",
+    "superseded": "{} superseded",
     "immediate": "{} of this session",
     "moment": "{} of that time",
     "same": "{} near-duplicates left out",
@@ -113,6 +114,10 @@ class _Hits(NamedTuple):
             below(one_line(f"context: {hit.context}"))
         if hit.near_duplicates:
             below(facts.near_duplicates(hit.near_duplicates))
+        if replaced := facts.replaces(hit):
+            below(replaced)
+        if outdated := facts.outdated(hit):
+            below(outdated, screen.yellow)
         if hit.stale:
             below(facts.staleness(hit), screen.yellow)
         if not_valid := facts.mark_of(hit, self.now):
@@ -173,9 +178,15 @@ def _summary(found: Results) -> str:
         for name, count in found.counts.items()
         if name not in _NO_LISTS and (count or name not in _WORDED)
     )
-    confidence = "" if found.confidence is None else f"confidence {found.confidence:.2f}"
-    parts = (facts.plural(len(found), "hit"), confidence, lists, f"profile {found.profile}")
+    parts = (facts.plural(len(found), "hit"), _sure(found), lists, f"profile {found.profile}")
     return " · ".join(part for part in (*parts, f"{found.took_ms:.0f} ms") if part)
+
+
+def _sure(found: Results) -> str:
+    """Return whether the first hit answers the query, '' where the profile does not say."""
+    if found.verdict is None:
+        return ""
+    return f"{facts.verdict_words(found.verdict)} (confidence {found.confidence:.2f})"
 
 
 # --- how much of a hit is shown ---------------------------------------------------------------

@@ -67,6 +67,13 @@ _FILTERS = {
         Param("session", NAME, "only this session (cognis: this session first)"),
         Param("only_domain", NAME, "only this domain", usage="--only-domain DOMAIN"),
         Param("include_expired", FLAG, "also memories that are not valid now"),
+        Param(
+            "as_of",
+            BOUND,
+            "what was stored and valid at this time: a date, a time, or words such as last week",
+            usage="--as-of TIME",
+        ),
+        Param("history", FLAG, "also memories that were superseded, or are not valid now"),
     )
 }
 

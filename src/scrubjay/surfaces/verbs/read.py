@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from scrubjay.store import Store
 from scrubjay.surfaces.render import json as render
@@ -11,6 +12,7 @@ from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import READ, Command, Given, Param, command_of, params, verb
 from scrubjay.surfaces.verbs.kinds import (
     ANY_NUMBER,
+    BOUND,
     FLAG,
     IDS,
     MOST_HITS,
@@ -20,38 +22,73 @@ from scrubjay.surfaces.verbs.kinds import (
     choice,
     whole,
 )
+from scrubjay.text.lines import split_id
 from scrubjay.types import Memories
+from scrubjay.types.reports import Version
+
+
+class Versions(NamedTuple):
+    """The versions of a memory, newest first."""
+
+    id: str
+    versions: list[Version]
+
+
+def _versions_json(found: Versions) -> Json:
+    return render.listing("versions", found.versions, id=found.id)
+
 
 _MOST_TURNS = 100
 _MOST_POINTS = 20_000  # more are too many for the web UI, and for one response
 _LIST_ALIASES = {"type": "types", "topic": "topics", "tags": "topics"}
 
 
-def _with_history(store: Store, found: Memories) -> Json:
-    history = {memory.id: changes for memory in found if (changes := store.history(memory.id))}
-    return render.got(found, history)
+def _with_history(store: Store, found: Memories, given: Given) -> Json:
+    versions, ids = {}, {memory.id for memory in found}
+    if given.get("history"):
+        versions = {id_: many for id_ in sorted(ids) if len(many := store.history(id_)) > 1}
+    if not given.get("changes"):
+        return render.got(found, versions)
+    changes = [one for one in store.changes() if not ids.isdisjoint((one.new, one.old))]
+    return {**render.got(found, versions), **render.listing("changes", changes)}
 
 
+def _read(store: Store, asked: Sequence[str], given: Given, *, all_of: bool) -> Json:
+    """Return memories by id, or the lines that `lines` or an id such as `ID:10-40` names."""
+    lines = given.get("lines")
+    wanted = [(one, lines or "") if lines or store.holds(one) else split_id(one) for one in asked]
+    ids = list(dict.fromkeys(id_ for id_, _ in wanted))
+    found = store.get_all(ids) if all_of else store.get_many(ids)
+    return render.with_lines(_with_history(store, found, given), wanted)
+
+
+_LINES = Param("lines", NAME, "only these lines, such as 10-40; they count from 1")
+_HISTORY = Param("history", FLAG, "also the versions of those that were changed")
+_CHANGES = Param("changes", FLAG, "also what they replaced, and what replaced them")
 _STATE = Param("state", choice("indexed", "skipped", "failed"), "only files in this state")
+_SHORT_ID = params.THE_ID._replace(help="a memory, or the first four or more characters of its id")
 _DEPTH = Param("depth", whole(1, 3), "maximum number of links to follow", default=1)
 _LS_FILTERS = params.filters("namespace types topics collection session owner agent")
 
 
-@verb(READ, "memories", params.THE_ID, aliases=params.ID_ALIASES)
+@verb(READ, "memories", params.THE_ID, _LINES, _HISTORY, _CHANGES, aliases=params.ID_ALIASES)
 def get(store: Store, given: Given) -> Json:
-    """Return one memory in full."""
-    return _with_history(store, store.get_all([given["id"]]))
+    """Return one memory in full, or lines of it."""
+    return _read(store, [given["id"]], given, all_of=True)
 
 
 @verb(
     READ,
     "memories",
     Param("ids", IDS, "a list of ids", required=True),
+    _LINES,
+    _HISTORY,
+    _CHANGES,
     aliases={"id": "ids", "memory_ids": "ids", "memory_id": "ids"},
 )
 def get_many(store: Store, given: Given) -> Json:
-    """Return memories by their ids, and the ids that do not exist."""
-    return _with_history(store, store.get_many(list(dict.fromkeys(given["ids"]))))
+    """Return memories by their ids, or lines of them, and the ids that do not exist."""
+    return _read(store, given["ids"], given, all_of=False)
 
 
 @verb(
@@ -81,10 +118,28 @@ def neighbors(store: Store, given: Given) -> Json:
     return render.neighbors(store, given["id"], depth=depth, limit=most)
 
 
-@verb(READ, "history", params.THE_ID, aliases=params.ID_ALIASES)
-def history(store: Store, given: Given) -> Json:
-    """Return the changes of a memory, oldest first."""
-    return render.listing("changes", store.history(given["id"]), id=given["id"])
+@verb(READ, "history", params.THE_ID, aliases=params.ID_ALIASES, shape=_versions_json)
+def history(store: Store, given: Given) -> Versions:
+    """Return the versions of a memory, newest first."""
+    return Versions(given["id"], store.history(given["id"]))
+
+
+@verb(
+    READ,
+    "changes",
+    Param(
+        "since",
+        BOUND,
+        "made on or after this: a date, a time, or words such as yesterday",
+        usage="--since TIME",
+    ),
+    aliases={"after": "since"},
+    shape=partial(render.listing, "changes"),
+    found=bool,
+)
+def changes(store: Store, given: Given) -> Any:
+    """List which memory was taken to replace which, the latest first."""
+    return store.changes(**given)
 
 
 @verb(
@@ -190,6 +245,9 @@ COMMANDS = (
         (
             Param("ids", IDS, params.PREFIXES, usage="id..."),
             Param("md", FLAG, "print Markdown"),
+            _LINES._replace(
+                help="only these lines, such as 10-40; the same as ID:10-40", usage="--lines RANGE"
+            ),
             Param(
                 "around",
                 whole(0, _MOST_TURNS),
@@ -199,6 +257,12 @@ COMMANDS = (
             params.TIERS,
         ),
         run="read:get",
+    ),
+    command_of(
+        history._replace(params=(_SHORT_ID,)),
+        embed=False,
+        description="Show the versions of a memory, newest first: when it was changed, by whom, and what it"
+        " was before.",
     ),
     Command(
         "ls",
@@ -216,6 +280,7 @@ COMMANDS = (
     ),
     command_of(sessions),
     command_of(expiring, params.TIERS, embed=False),
+    command_of(changes, embed=False),
     Command(
         "link",
         "link two memories, remove a link, or show linked memories",
@@ -232,6 +297,16 @@ COMMANDS = (
         ),
         run="read:link",
         exclusive=(("unlink", "show"),),
+    ),
+    Command(
+        "unlink",
+        "remove the links between two memories; a detected change is not detected again",
+        (
+            Param("id", NAME, "a memory", usage="id"),
+            Param("other", NAME, "the other memory", usage="other"),
+            Param("kind", NAME, "only links of this kind, such as updates (default: all)"),
+        ),
+        run="read:unlink",
     ),
     Command(
         "export",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
 _TOKENS = 800
+SEARCH_TOKENS = 2_000  # of passages, where an agent searches without a limit of its own
 _WEIGHTS = Kind(
     "an object of numbers of 0 or more, or the name of a pattern",
     {
@@ -54,6 +55,11 @@ _TOKENS_PARAM = Param(
     default=_TOKENS,
     usage="--tokens N",
 )
+_PASSAGE_TOKENS = Param(
+    "tokens",
+    whole(LEAST_TOKENS, MOST_TOKENS),
+    f"also return whole passages of at most this many tokens together, {LEAST_TOKENS} or more",
+)
 _TOKENS_ALIASES = {"max_tokens": "tokens", "token_budget": "tokens"}
 
 _QUERY = Param(
@@ -70,7 +76,7 @@ _TAGS = Param("tags", TEXTS, "tags that raise a result (profile vault)", usage="
 _DOMAIN = Param("domain", NAME, "a domain that raises a result (profile vault)")
 _EXPLAIN = Param("explain", FLAG, "show how each stage scored the results")
 _FULL = Param("full", FLAG, "whole texts instead of passages of long ones")
-_JSON_ONLY = ("query", "explain", "full")
+_JSON_ONLY = ("query", "explain", "full", "tokens")
 
 
 @contextmanager
@@ -96,11 +102,13 @@ def named() -> Iterator[None]:
     _TAGS,
     _DOMAIN,
     Param("weights", _WEIGHTS, "weights of the sources (profile novamem)"),
-    *params.filters("include_expired"),
+    *params.filters("include_expired as_of history"),
     _EXPLAIN,
     _FULL,
+    _PASSAGE_TOKENS,
     aliases=params.FILTER_ALIASES
     | params.LIMIT_ALIASES
+    | _TOKENS_ALIASES
     | {"q": "query", "text": "query", "search": "query", "question": "query"}
     | {"threshold": "min_score", "minScore": "min_score"},
 )
@@ -116,6 +124,7 @@ def search(store: Store, given: Given) -> Json:
         mode=given.get("mode", "default"),
         explain=given.get("explain", False),
         full=given.get("full", False),
+        tokens=given.get("tokens"),
     )
 
 
@@ -172,6 +181,12 @@ _SEARCH_OPTIONS = (
     _FULL,
     Param("files", FLAG, "print paths with line numbers, for scripts"),
     Param("md", FLAG, "print Markdown"),
+    Param(
+        "context",
+        whole(LEAST_TOKENS, MOST_TOKENS),
+        f"print whole passages for a prompt, of at most this many tokens together ({SEARCH_TOKENS})",
+        usage="--context [TOKENS]",
+    ),
     _PROFILE._replace(help="the profile; see: scrubjay profiles"),
     params.SETS,
     _MIN_SCORE,
@@ -184,7 +199,7 @@ _SEARCH_OPTIONS = (
     *params.filters(
         "only_domain namespace collection types topics session owner agent since until"
     ),
-    *params.filters("include_expired"),
+    *params.filters("include_expired as_of history"),
 )
 _MODES = (
     _MODE._replace(help="a mode of the profile"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.errors import InvalidInput
 from scrubjay.store import Store
@@ -23,7 +23,10 @@ from scrubjay.surfaces.verbs.kinds import (
     objects,
     texts,
 )
-from scrubjay.types import Memory
+from scrubjay.types import Memory, Stored
+
+if TYPE_CHECKING:
+    from scrubjay.types.changes import Likely
 
 MOST_ENTRIES = 10_000
 
@@ -40,6 +43,11 @@ def marked_json(marked: Marked) -> Json:
     pairs = zip(marked.before, marked.after, strict=True)
     changed = [new.id for old, new in pairs if old.type != new.type]
     return render.listing("memories", marked.after, changed=changed, missing=marked.missing)
+
+
+def _likely(store: Store, stored: Stored) -> Sequence[Likely]:
+    """Return what the new ones of these memories probably update or repeat."""
+    return store.likely_changes([one for one in stored if one.id not in stored.known])
 
 
 def _messages(store: Store, messages: list[Any], shared: dict[str, Any]) -> Json:
@@ -105,7 +113,8 @@ _EXTRACT_PARAMS = (
 def add(store: Store, given: Given) -> Json:
     """Store a text. It is durable when this returns, and keyword search finds it."""
     stored = store.add_many([given])
-    return render.added(stored[0], store.unembedded(), store.why_unembedded(), stored.known)
+    state = store.unembedded(), store.why_unembedded()
+    return render.added(stored[0], *state, stored.known, _likely(store, stored))
 
 
 @verb(
@@ -117,7 +126,8 @@ def add(store: Store, given: Given) -> Json:
 def add_many(store: Store, given: Given) -> Json:
     """Store many texts; all of them are checked before the first is stored."""
     stored = store.add_many(given["memories"])
-    return render.added_many(stored, store.unembedded(), store.why_unembedded())
+    state = store.unembedded(), store.why_unembedded()
+    return render.added_many(stored, *state, _likely(store, stored))
 
 
 @verb(
@@ -139,6 +149,14 @@ def update(store: Store, given: Given) -> Json:
             raise InvalidInput(f"{name} is empty; every memory has one")
     memory = store.update(given["id"], **changes)
     return render.added(memory, store.unembedded(), store.why_unembedded())
+
+
+@verb(WRITE, "added", params.THE_ID, aliases=params.ID_ALIASES)
+def undo(store: Store, given: Given) -> Json:
+    """Take the last change of a memory back."""
+    before = store.get(given["id"])
+    memory = store.undo(given["id"])
+    return render.changed_back(before, memory, store.unembedded(), store.why_unembedded())
 
 
 @verb(
@@ -267,6 +285,19 @@ COMMANDS = (
         run="write:update",
         description='Change fields of a memory. Other fields stay; an empty value, as in --severity "",'
         " removes a value.",
+    ),
+    Command(
+        "undo",
+        "take the last change of a memory back",
+        (
+            Param(
+                "id", NAME, "a memory, or the first four or more characters of its id", usage="id"
+            ),
+            params.NO_EMBED,
+        ),
+        run="write:undo",
+        description="Take the last change of a memory back: its text and other fields, done or undone. A"
+        " second time, it takes the change before that back. `scrubjay history` shows all versions.",
     ),
     Command(
         "say",

@@ -30,7 +30,7 @@ from scrubjay.types.reports import Ingested
 from scrubjay.write.document_links import document_names, save_targets, stored_names
 from scrubjay.write.fields import draft, topics_of
 from scrubjay.write.ingest.known_files import KnownFiles, is_unchanged
-from scrubjay.write.remember import write_memory
+from scrubjay.write.remember import write_record
 
 if TYPE_CHECKING:
     from scrubjay.write.context import WriteContext
@@ -255,7 +255,9 @@ class IngestRun:
         for memory, document in change.documents:
             # Another process may have taken the id since the file was read.
             id_ = self._id_of(path, document, None) if document.id == memory.id else memory.id
-            memory = write_memory(context, memory._replace(id=id_))
+            # A file has versions of its own: with each of them here, documents would fill the store.
+            memory, _ = write_record(context, memory._replace(id=id_))
+            context.versions.delete(id_)
             put(IndexedFile(path, id_, *stat, document.name, change.reader))
             save_targets(context, id_, document.targets)
             self.changed.add(id_)
