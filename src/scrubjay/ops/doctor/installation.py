@@ -147,8 +147,8 @@ def _bundled_models() -> Finding:
     """Report the models of the package scrubjay-models; the reranker scores one pair."""
     found = {name: files for name in (ENCODER.name, RANKER) if (files := find_bundled(name))}
     if not found:
-        detail = "optional: an encoder and a reranker that need no download"
-        return Finding(PACKAGE, "missing", detail, how_to_install())
+        detail = "not installed: changes of facts are not detected, and there is no model without a download"
+        return Finding(PACKAGE, "ok", f"{detail}; to install it: {how_to_install()}")
     if RANKER in found:
         try:
             load_bundled_reranker().score("where are the acorns?", ["The acorns are in the oak."])

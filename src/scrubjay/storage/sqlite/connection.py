@@ -269,14 +269,26 @@ class SqliteDatabase(Database):
                     # SQLite counts the commits of others separately for each connection, so one that
                     # only reads here serves all threads. A thread's own connection may still be at
                     # an older state, while it goes through rows.
-                    if self._watcher is None:
-                        self._watcher = self._connect()
-                    watcher = self._watcher.sqlite
+                    opened = self._watcher or self._open_watcher()
+                    if opened is None:
+                        yield self._local.connection.sqlite, None
+                        return
+                    watcher = opened.sqlite
                     watcher.execute("BEGIN")
                     try:
                         yield watcher, watcher.execute("PRAGMA data_version").fetchone()[0]
                     finally:
                         watcher.execute("ROLLBACK")
+
+    def _open_watcher(self) -> _Connection | None:
+        """Open the connection that counts commits; None where only this thread's own one still works,
+        because the log was removed meanwhile: what is stored can be read, and nothing written."""
+        try:
+            self._watcher = self._connect()
+        except StoreError:
+            if self._local.connection is None:
+                raise
+        return self._watcher
 
     @contextmanager
     def one_state(self) -> Iterator[None]:

@@ -33,7 +33,7 @@ export function finder(label, hrefOf, chosen) {
     const query = box.value.trim();
     if (!query) return show([]);
     try {
-      show((await call("search", { query, limit: MOST }, controller)).hits);
+      show((await call("search", { query, limit: MOST, history: true }, controller)).hits);
     } catch (error) {
       if (error.kind !== "invalid") throw error;
       refuse(error.detail); // in the list: a toast would appear at each key
