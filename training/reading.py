@@ -27,3 +27,8 @@ def date_words(at: str) -> str:
     """Return a date as the reader sees it: "3 may 2025"."""
     when = datetime.fromisoformat(at)
     return f"{when.day} {MONTHS[when.month - 1]} {when.year}"
+
+
+def is_held_out(number: int) -> bool:
+    """True for a world, by its place among all, from which the reader does not learn."""
+    return number % 7 == 3

@@ -1,6 +1,7 @@
 """Tense of a question: whether it asks for the present state of a matter, a past one, the first, or all.
 
-The rules are in `rules.txt`, for English and German. Without a match, a question asks for what holds now.
+The rules are in `rules.txt`, for English and German. Without a match, `learned` decides between past and
+present.
 """
 
 from __future__ import annotations
@@ -59,19 +60,30 @@ _SIGNS = (
 _FILE = os.path.join(os.path.dirname(__file__), "rules.txt")
 
 
-def tense_of(question: str) -> str:
-    """Return present, past, first or history; quoted words do not count."""
+def tense_of(question: str, *, names_time: bool = False) -> str:
+    """Return present, past, first or history; quoted words do not count.
+    A question that names a time ("since March") is told by that time, and by rules only."""
     if len(question) > _MAX_CHARS:
         return PRESENT
+    ruled = by_rules(question)
+    if ruled is not None or names_time:
+        return ruled or PRESENT
+    from scrubjay.text.tense.learned import asks_past
+
+    return PAST if asks_past(_QUOTED.sub(" ", question)) else PRESENT
+
+
+def by_rules(question: str) -> str | None:
+    """Return what the rules say of a question, None without a match."""
     text = f" {' '.join(_QUOTED.sub(' ', _plain(question)).split())} "
     if not any(sign in text for sign in _SIGNS):  # to compile the rules takes 30 ms
-        return PRESENT
+        return None
     rules = _rules()
-    text = rules["not"].sub(" _ ", text)
+    text, plain_uses = rules["not"].subn(" _ ", text)
     for kind, tense in (("history", HISTORY), ("now", PRESENT), ("first", FIRST), ("past", PAST)):
         if rules[kind].search(text):
             return tense
-    return PRESENT
+    return PRESENT if plain_uses else None
 
 
 def _plain(text: str) -> str:
