@@ -100,9 +100,22 @@ class TestReading:
     def test_a_question_about_a_time_reads_nothing_that_was_stored_later(self, wiki):
         reader = read_by(wiki, Reads(alpha=0.5, beta=0.5))
         wiki.search("which host had the wiki in March 2025")
-        [(_, _, texts)] = reader.asked
+        [(question, at, texts)] = reader.asked
         assert WIKI["alpha"][0] in texts
         assert WIKI["beta"][0] not in texts
+        # It is asked as if it were the end of March: the month is no part of the question then.
+        assert question == "which host had the wiki"
+        assert (at.year, at.month) in {(2025, 3), (2025, 4)}
+
+    def test_for_a_question_about_a_time_later_memories_stand_below_what_was_read(self, wiki):
+        """Also one that has all words of the question, where what was read has hardly any."""
+        wiki.add("which host had the wiki: zeta", id="zeta", created_at="2025-09-01")
+        wiki.pending()
+        question = "which host had the wiki in March 2025"
+        read_by(wiki, Reads(none=0.9))
+        found = [hit.id for hit in wiki.search(question)]
+        assert found.index("zeta") > found.index("alpha")
+        assert found.index("zeta") > found.index("cake")
 
     @pytest.mark.parametrize("ask", [{"history": True}, {"mode": "keyword"}, {"profile": "gno"}])
     def test_history_words_alone_and_other_profiles_are_not_read(self, wiki, ask):

@@ -14,7 +14,7 @@ from scrubjay.types import Candidate, Memory, Scope, Step
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
 
-_GAP = 2e-6  # scores are compared to six places
+BELOW = 2e-6  # how far: scores are compared to six places
 _NONE = float("-inf")  # the score of a memory that no list has found
 _NOW = timedelta(minutes=2)  # the end of "since March" is a moment ago
 
@@ -53,7 +53,7 @@ def tense(run: Run) -> Run:
     (the time that the query names), or all of them."""
     from scrubjay.text.tense import HISTORY, THEN, tense_of
 
-    found = tense_of(run.query.text)
+    found = tense_of(run.query.text, names_time=run.query.window is not None)
     if found != HISTORY and asked_moment(run) is not None:
         found = THEN
     return run._replace(query=run.query._replace(tense=found)).noting(tense=found)
@@ -111,7 +111,7 @@ def fold(run: Run, *, strong: float = 0.8, weak: float = 0.5, most: int = 4) -> 
     near = (those.get(id_, ()) for id_ in scores for those in (certain.newer, certain.older))
     wanted = frozenset().union(*(ends.values() if folds else near)) & known.keys()
     order = in_order(line, _prefers(run, tense, line), decided)
-    placed = order.placed({**dict.fromkeys(wanted, _NONE), **scores}, _GAP)
+    placed = order.placed({**dict.fromkeys(wanted, _NONE), **scores}, BELOW)
     joining = _joining({id_: known[id_] for id_ in wanted}, placed, None if folds else most)
     pool = [
         _marked(_placed(candidate, placed), line, certain)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from math import log
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput
 from scrubjay.search.pipeline import Run, checked_by, explained_by, limits, stage
-from scrubjay.search.stages.holds import asked_moment, present_of
+from scrubjay.search.stages.holds import BELOW, asked_moment, present_of
 from scrubjay.search.succession import Pair
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Memory, Step
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NO_ANSWER = ""  # stands for the answer that none of the memories answers
 _CERTAIN = 0.001  # added to a probability before its logarithm
-_PARTS = ("read", "score", "replaces_first", "replaced_by_first", "replaces")
+PARTS = ("read", "score", "replaces_first", "replaced_by_first", "replaces")
 
 Links = Mapping[Pair, float]
 """How strongly a newer memory replaces an older one, by both ids."""
@@ -31,8 +31,9 @@ Links = Mapping[Pair, float]
 def read_first(run: Run, *, link: float = 0.3, most: int = 8, chars: int = 400) -> Run:
     """Let a model read the question with the first `most` candidates, and with what replaced the first.
 
-    It reads only where one of them may have been replaced: other questions cost nothing. For a question
-    about a time, what was stored later is not read.
+    It reads only where one of them may have been replaced: other questions cost nothing. A question
+    about a time is read without its words for that time, as if it were asked then: what was stored later
+    is not read.
     """
     first = run.pool[:most]
     links = _links(run, {candidate.id for candidate in first}, link)
@@ -52,9 +53,19 @@ def read_first(run: Run, *, link: float = 0.3, most: int = 8, chars: int = 400) 
     passages = [
         Passage(_excerpt(run, records[id_], chars), records[id_].created_at) for id_ in read
     ]
-    none, chances = reader.answers(run.query.text, present_of(run), passages)
+    none, chances = reader.answers(_question(run), moment or present_of(run), passages)
     reading = {NO_ANSWER: none, **dict(zip(read, chances, strict=True))}
     return run._replace(reading=reading).noting(read=len(read), none=none, reader=reader.name)
+
+
+def _question(run: Run) -> str:
+    """Return the query, without the words of a time that is over: the reader knows when it is asked."""
+    window = run.query.window
+    if window is None or window.ends > present_of(run):
+        return run.query.text
+    from scrubjay.text.dates import without
+
+    return without(run.query.text, window) or run.query.text
 
 
 def _later(memory: Memory, moment: datetime | None) -> bool:
@@ -84,9 +95,9 @@ def _links(run: Run, near: set[str], least: float) -> dict[Pair, float]:
 def check_weights(**numbers: object) -> None:
     """Refuse a table with other names than those of the parts."""
     for name, weights in numbers.items():
-        if isinstance(weights, Mapping) and (wrong := set(weights) - set(_PARTS)):
+        if isinstance(weights, Mapping) and (wrong := set(weights) - set(PARTS)):
             raise InvalidInput(
-                f"order_read.{name} has {', '.join(sorted(wrong))}; its parts are {', '.join(_PARTS)}"
+                f"order_read.{name} has {', '.join(sorted(wrong))}; its parts are {', '.join(PARTS)}"
             )
 
 
@@ -111,6 +122,7 @@ def order_read(
     The parts: `read`, the logarithm of the probability that it answers; `score`, the share of the best
     score; `replaces_first` and `replaced_by_first`, how strongly it replaces the first candidate, or is
     replaced by it; `replaces`, how strongly it replaces any other. A link by hand is never overruled.
+    For a question about a time, what was stored later stands below what was read.
     """
     if not run.reading:
         return run
@@ -123,16 +135,24 @@ def order_read(
     scores = {candidate.id: candidate.score for candidate in read}
     links = _links(run, set(scores), 0.0)
     best = max(scores, key=lambda id_: scores[id_])
+    parts = _parts(run, scores, links, best)
     sums = {
-        id_: sum(weights.get(part, 0.0) * amount for part, amount in parts.items())
-        for id_, parts in _parts(run, scores, links, best).items()
+        id_: sum(weights.get(part, 0.0) * amount for part, amount in amounts.items())
+        for id_, amounts in parts.items()
     }
     order = sorted(sums, key=lambda id_: (-sums[id_], -scores[id_], id_))
     places = dict(zip(order, sorted(scores.values(), reverse=True), strict=True))
     moved = [_placed(candidate, places[candidate.id]) for candidate in read]
-    others = [candidate for candidate in run.pool if candidate.id not in places]
+    least = min(places.values())
+    later = _stored_later(run, places)
+    others = [
+        _placed(one, min(one.score, least - BELOW)) if one.id in later else one
+        for one in run.pool
+        if one.id not in places
+    ]
     run = run._replace(readings=_overruled(run.replaced, order)).ranked([*moved, *others])
-    return run.noting(chances=dict(run.reading), sums={id_: round(sums[id_], 3) for id_ in order})
+    sums = {id_: round(sums[id_], 3) for id_ in order}
+    return run.noting(chances=dict(run.reading), parts=parts, sums=sums)
 
 
 def _joined(run: Run, there: set[str]) -> list[Candidate]:
@@ -143,6 +163,17 @@ def _joined(run: Run, there: set[str]) -> list[Candidate]:
         Candidate(id_, updated_us=micros(memory.updated_at) if memory.updated_at else 0)
         for id_, memory in records.items()
     ]
+
+
+def _stored_later(run: Run, read: Collection[str]) -> set[str]:
+    """Return which candidates that were not read were stored after the time that the query asks about.
+    The date of a document is not that of its contents."""
+    moment = asked_moment(run)
+    if moment is None:
+        return set()
+    ids = [candidate.id for candidate in run.pool if candidate.id not in read]
+    memories = run.kit.need("records").get(ids, run.query.shown).values()
+    return {one.id for one in memories if one.type != "document" and _later(one, moment)}
 
 
 def _parts(
