@@ -3,13 +3,15 @@
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] [--profiles default,gno] [--reranker FOLDER]
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] --conversations
     SCRUBJAY_EVAL_DATA=…/eval python -m evals [SET …] --embedder potion-base-8M --most 100
+    SCRUBJAY_EVAL_DATA=…/eval python -m evals across --most 120 [--profiles default]
     SCRUBJAY_EVAL_DATA=…/eval python -m evals changes [--profiles default,gno]
 
 Indexes are kept under .cache/evals, so a second run only searches. A reranker adds a column: the
 last profile with it. It reads pairs for a long time, so `--most` takes fewer questions of each set,
 spread over all of them. With `--conversations`, only sets of conversations are measured: stored as
 messages in their sessions, asked an hour after the last of them, with a row for each kind of
-question. Otherwise each of their turns is a memory by itself.
+question. Otherwise each of their turns is a memory by itself. `across` asks the texts of each
+language in every other one.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import scrubjay
 from evals import changes
 from evals.conversations import by_kind, clock_after, messages
 from evals.measures import MEASURES, Scores
-from evals.sets import Part, find
+from evals.sets import Part, across_languages, find
 from scrubjay.config import DEFAULT_EMBEDDER, load
 from scrubjay.ops.eval.questions import memories
 from scrubjay.text.analysis import ANALYZER_VERSION
@@ -47,7 +49,7 @@ OF_CONVERSATIONS = ("default:keyword", "default:vector", "default", "cognis")
 CACHE = Path(".cache/evals")
 PAGE = Path("docs/evals.md")
 TABLE, RERANKED, EXPANDED, CONVERSATIONS = "table", "reranked", "expanded", "conversations"
-STATIC, CHANGES = "static", "changes"
+STATIC, CHANGES, ACROSS = "static", "changes", "across"
 # How many are read must not follow from the speed of the machine that measures quality.
 NO_DEADLINE = {"cross_encoder.deadline_ms": None, "cross_encoder.give_up_s": 600}
 
@@ -66,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ["SCRUBJAY_EMBEDDER"] = given.embedder
     if given.sets == [CHANGES]:
         return of_changes(Path(root) / CHANGES, given)
-    sets = find(Path(root), given.sets)
+    across = given.sets == [ACROSS]
+    sets = across_languages(Path(root)) if across else find(Path(root), given.sets)
     if given.conversations:
         sets = {name: parts for name, parts in sets.items() if messages(parts[0].documents())}
     if not sets:
@@ -127,6 +130,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _place(given: argparse.Namespace) -> str:
+    if given.sets == [ACROSS]:
+        return ACROSS
     if given.embedder:
         return STATIC
     if given.conversations:

@@ -3,7 +3,8 @@
     SCRUBJAY_EVAL_DATA=…/eval python -m evals changes [--profiles default,gno] [--write]
 
 Each world is a store of its own, with its notes stored at their times, and asked on the day that the
-question names. Questions about a time are also asked with `as_of`, where the question states a month.
+question names. Questions about a time are also asked with `as_of`, the end of the time that the question
+names, where it names one in the past.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from statistics import mean
 from typing import Any
 
 import scrubjay
+from scrubjay.text.dates import window_of
 
 NOT_STORED = "not_stored"
 KINDS = ("current", "unchanged", "identifier", "past", "as_of")
@@ -107,7 +109,16 @@ def measure(worlds: Iterable[World], profile: str) -> Figures:
             for question in world.questions:
                 now[0] = question.asked
                 _note(figures, question, store.search(question.text, limit=10))
+                if (moment := named_moment(question)) is not None:
+                    found = store.search(question.text, limit=10, as_of=moment)
+                    _note_first(figures, question, found, f"{_kind(question)}, with as_of")
     return figures
+
+
+def named_moment(question: Question) -> datetime | None:
+    """Return the end of the time in the past whose state a question asks for, if it names it."""
+    window = window_of(question.text, question.asked) if question.kind == "as_of" else None
+    return window.ends if window is not None and window.ends < question.asked else None
 
 
 def _memory(note: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,13 +134,10 @@ def _memory(note: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _note(figures: Figures, question: Question, found: scrubjay.Results) -> None:
-    ids = [hit.id for hit in found]
-    first = ids[0] if ids else ""
-    kind = f"{question.kind}, across languages" if question.across else question.kind
-    right = question.grades.get(first, 0) == 2
+    first = found[0].id if found else ""
+    kind = _kind(question)
     if question.kind != NOT_STORED:
-        figures.first_right[kind].append(right)
-        figures.gains[kind].append(_ndcg(ids, question.grades))
+        _note_first(figures, question, found, kind)
     if question.stale:
         figures.stale_first.append(first in question.stale)
     if question.tempting and question.kind != NOT_STORED:
@@ -138,6 +146,16 @@ def _note(figures: Figures, question: Question, found: scrubjay.Results) -> None
         # A note that supports the same answer answers the question, too.
         answers = first in question.grades
         figures.sure.append((found.confidence or 0.0, answers, question.kind != NOT_STORED))
+
+
+def _kind(question: Question) -> str:
+    return f"{question.kind}, across languages" if question.across else question.kind
+
+
+def _note_first(figures: Figures, question: Question, found: scrubjay.Results, kind: str) -> None:
+    ids = [hit.id for hit in found]
+    figures.first_right[kind].append(bool(ids) and question.grades.get(ids[0], 0) == 2)
+    figures.gains[kind].append(_ndcg(ids, question.grades))
 
 
 def _ndcg(ids: Sequence[str], grades: Mapping[str, int]) -> float:
@@ -182,11 +200,8 @@ def table(found: Mapping[str, Figures]) -> str:
     for kind in kinds:
         right = [one.first_right[kind] for one in every]
         row(f"{kind}: right first", len(right[0]), map(mean, right))
-    row(
-        "an outdated one first",
-        len(every[0].stale_first),
-        (mean(one.stale_first) for one in every),
-    )
+    if stale := len(every[0].stale_first):
+        row("an outdated one first", stale, (mean(one.stale_first) for one in every))
     for kind in kinds:
         gains = [one.gains[kind] for one in every]
         row(f"{kind}: nDCG@10", len(gains[0]), map(mean, gains))

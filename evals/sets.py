@@ -16,6 +16,7 @@ class Part:
 
     set_name: str
     folder: Path
+    asks: Path | None = None  # the folder of the questions, where it is another one
 
     @property
     def name(self) -> str:
@@ -33,7 +34,7 @@ class Part:
     def questions(self) -> list[dict[str, Any]]:
         """The questions that have judgements."""
         judged = self.judgements()
-        asked = [one for _, one in objects(self.folder / QUERIES)]
+        asked = [one for _, one in objects((self.asks or self.folder) / QUERIES)]
         return [one for one in asked if one["id"] in judged]
 
     def judgements(self) -> dict[str, dict[str, float]]:
@@ -56,3 +57,16 @@ def find(root: Path, wanted: list[str]) -> dict[str, list[Part]]:
         if not wanted or any(name.startswith(one) for one in wanted):
             sets.setdefault(name, []).append(Part(name, folder))
     return sets
+
+
+def across_languages(root: Path) -> dict[str, list[Part]]:
+    """Return the sets of the same texts in several languages, each asked in every other language."""
+    languages = [parts[0] for name, parts in find(root, ["xquad/"]).items()]
+    return {
+        f"{asked.folder.name} question, {texts.folder.name} text": [
+            Part(texts.set_name, texts.folder, asked.folder)
+        ]
+        for texts in languages
+        for asked in languages
+        if texts != asked
+    }

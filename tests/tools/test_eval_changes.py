@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from evals import changes
@@ -56,6 +57,24 @@ def test_a_world_is_asked_on_the_day_of_its_questions(tmp_path, monkeypatch):
     shown = changes.table({"default": figures})
     assert "| current: right first | 1 |" in shown
     assert "| an outdated one first | 2 |" in shown
+
+
+def test_a_question_about_a_time_is_asked_again_with_as_of(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCRUBJAY_EMBEDDER", "potion-base-8M")
+    (one,) = changes.read_worlds(world(tmp_path))
+    asked = replace(
+        one.questions[0],
+        text="when did the pool open in March 2025?",
+        kind="as_of",
+        grades={"m1": 2},
+        stale=frozenset(),
+    )
+
+    figures = changes.measure([replace(one, questions=[asked])], "default")
+
+    assert figures.first_right["as_of, with as_of"] == [True]
+    assert changes.named_moment(replace(asked, text="when does it open?")) is None
+    assert "| as_of, with as_of: right first | 1 | 1.000 |" in changes.table({"default": figures})
 
 
 def test_an_area_counts_ties_as_half():
