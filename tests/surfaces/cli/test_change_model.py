@@ -64,15 +64,17 @@ def test_a_store_changes_its_model(bare_shell):
     assert bare_shell("verify").code == 0
 
 
-def test_adding_does_not_build_the_next_index_and_pull_does(bare_shell):
+def test_adding_does_not_build_the_next_index_and_pull_does(bare_shell, monkeypatch):
     for n in range(5):
         bare_shell("add", f"harbour {n}")
     Cars.left = 0
     bare_shell("models", "use", "cars")
     Cars.left = None
+    monkeypatch.setenv("SLOW_MODEL_S", "1")  # three steps, in which a busy machine adds one memory
     bare_shell("add", "one more harbour")
     assert bare_shell("status", "--json").json["model"] == "cats"
 
+    monkeypatch.delenv("SLOW_MODEL_S")
     bare_shell("models", "pull")
     assert bare_shell("status", "--json").json["model"] == "cars"
 
