@@ -10,7 +10,19 @@ from pathlib import Path
 
 from tools.servers import CannotRun
 
-from bench import cold, documents, doors, gnosis, hybrid, modes, servers, two_pass, vault, write
+from bench import (
+    cold,
+    documents,
+    doors,
+    gnosis,
+    hybrid,
+    models,
+    modes,
+    servers,
+    two_pass,
+    vault,
+    write,
+)
 from bench.corpus import generate
 from bench.peers import PEERS, installed
 from bench.report import (
@@ -18,6 +30,7 @@ from bench.report import (
     DOORS,
     GNOSIS,
     MEMORIES,
+    MODELS,
     MODES,
     SERVERS,
     TWO_PASS,
@@ -30,7 +43,17 @@ from bench.report import (
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
-PARTS = ("memories", "documents", "modes", "gnosis", "vault", "two_pass", "servers", "doors")
+PARTS = (
+    "memories",
+    "documents",
+    "modes",
+    "gnosis",
+    "vault",
+    "two_pass",
+    "servers",
+    "doors",
+    "models",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _servers(Path(home) / "servers", options)
         if "doors" in parts:
             _doors(Path(home) / "doors", options)
+        if "models" in parts:
+            _models(options)
     return 0
 
 
@@ -127,6 +152,13 @@ def _doors(home: Path, options: argparse.Namespace) -> None:
     packages = ["numpy", "scrubjay", "onnxruntime", "mcp", "starlette", "uvicorn", "psutil"]
     text = f"{table(rows)}\n\nMachine: {machine(packages)}"
     _show(text, DOORS, options, complete=True)
+
+
+def _models(options: argparse.Namespace) -> None:
+    """Measure embedders beside all-MiniLM-L6-v2, static vectors and the reader."""
+    rows = models.measure(_say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "scrubjay-models", "onnxruntime"]
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", MODELS, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:

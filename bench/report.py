@@ -18,7 +18,8 @@ VAULT = "bench of vault"
 TWO_PASS = "bench of two passes"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS)
+MODELS = "bench of models"
+_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS, MODELS)
 
 
 @dataclass(frozen=True, slots=True)
