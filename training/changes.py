@@ -2,6 +2,11 @@
 
     python -m training.changes prepare IN --worlds WORLDS --items ITEMS
     python -m training.changes train IN --out OUT --start OUT_OF_RANK
+    python -m training.changes train IN --out OUT --start model.onnx --known 467 --rounds 1 --times 2 \
+        --rate 3e-5 --batch 32
+
+The last goes on from a reader that was exported and knows the first 467 worlds, on a CPU too: that round
+took half an hour on two cores.
 
 It reads "[CLS] asked 1 jun 2026: question [SEP] [M] 3 may 2025: note [SEP] [M] …", oldest note
 first, and gives one logit for each note (this one answers now) and one for none of them. Of two
@@ -17,18 +22,18 @@ import lzma
 import random
 import re
 import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from training.reading import CLS, MARK, RELATIONS, SEP, date_words
+from training.reading import CLS, MARK, RELATIONS, SEP, date_words, is_held_out
 
 MOST_NOTES, MOST_NOTE_TOKENS, MOST_TOKENS, MOST_QUERY_TOKENS = 8, 48, 384, 40
-HELD_OUT_EVERY = 7  # of the worlds: nothing is learned from them
+HELD_OUT_ITEMS = 21  # one of so many: nothing is learned from it
 BATCH = 96
-LEARNING_RATE, WARM_UP, ROUNDED_FROM, SMOOTHED = 8e-5, 0.08, 0.35, 0.03
+LEARNING_RATE, WARM_UP, ROUNDED_FROM, SMOOTHED = 8e-5, 0.08, 0.5, 0.03
 GAP = re.compile(
     r"(\d+|an?|one|two|three|four|five|six|some|few|several)?\s*(minute|hour|day|week|month|year)",
     re.I,
@@ -47,6 +52,8 @@ NUMBERS = {
     "several": 5,
 }
 DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30.4, "year": 365}
+
+THEN = "then"  # kind of a question that is asked as if it were earlier
 
 Example = dict[str, Any]
 """asked, question, notes [[at, text]], target (weights; the first is none), or relation."""
@@ -95,11 +102,14 @@ def prepare(args: argparse.Namespace) -> None:
         if line.strip()
     ]
     texts = {note["text"] for world in worlds for note in world["notes"]}
-    texts |= {one["q"] for world in worlds for one in world["questions"]}
+    questions = [one for world in worlds for one in world["questions"]]
+    questions += [then for one in questions if (then := asked_then(one))]
+    texts |= {one["q"] for one in questions}
     texts |= {text for item in items for text in (item["old"], item["new"])}
     similar = Similar(sorted(texts))
     for world in worlds:
         notes = [note["text"] for note in world["notes"]]
+        world["questions"] += [then for one in world["questions"] if (then := asked_then(one))]
         for one in world["questions"]:
             one["order"] = np.argsort(-similar.scores(one["q"], notes)).tolist()
         listed = {(new, old) for new, old, _ in world["pairs"]}
@@ -130,12 +140,26 @@ def prepare(args: argparse.Namespace) -> None:
     print(f"{len(worlds)} worlds, {questions} questions, {pairs} pairs; {len(items)} items")
 
 
+def asked_then(one: Any) -> Any:
+    """Return a question about a time as a search asks it: at the end of that time, without its words."""
+    from scrubjay.text.dates import window_of, without
+
+    asked = datetime.fromisoformat(one["asked"]).replace(tzinfo=UTC)
+    window = window_of(one["q"], asked) if one["kind"] == "as_of" else None
+    if window is None or window.ends > asked:
+        return None
+    moment = window.ends.replace(tzinfo=None).isoformat()
+    return {**one, "q": without(one["q"], window) or one["q"], "asked": moment, "kind": THEN}
+
+
 # -- examples ---------------------------------------------------------------------------------
 
 
 def of_question(world: Any, one: Any, rng: random.Random | None) -> Example:
     """Return a question over the notes that a search would bring; at random while learning."""
     order, count, shift = list(one["order"]), MOST_NOTES, timedelta()
+    if one["kind"] == THEN:
+        order = [at for at in order if world["notes"][at]["at"] <= one["asked"]]
     if rng is not None:
         if one["kind"] not in ("as_of", "past") and rng.random() < 0.7:
             shift = timedelta(days=rng.randint(-900, 300))  # no answer depends on the year
@@ -195,29 +219,30 @@ def of_pair(older: Any, newer: Any, relation: str) -> Example:
 class Data:
     """Worlds and items; `learned` makes examples at random, `held` the same ones every time."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, known: int) -> None:
+        """`known` is the number of worlds from which the model has learned before."""
         with lzma.open(folder / "changes.json.xz", "rt", encoding="utf-8") as file:
             data = json.load(file)
         self.items = data["items"]
-        self.held_worlds = [
-            world for at, world in enumerate(data["worlds"]) if at % HELD_OUT_EVERY == 3
-        ]
-        self.worlds = [
-            world for at, world in enumerate(data["worlds"]) if at % HELD_OUT_EVERY != 3
-        ]
-        self.held_items = self.items[:: HELD_OUT_EVERY * 3]
-        self.learned_items = [
-            item for at, item in enumerate(self.items) if at % (HELD_OUT_EVERY * 3)
-        ]
+        worlds = list(enumerate(data["worlds"]))
+        self.held_worlds = [world for at, world in worlds if is_held_out(at)]
+        self.worlds = [world for at, world in worlds if not is_held_out(at) and at >= known]
+        self.known = [world for at, world in worlds if not is_held_out(at) and at < known]
+        self.learned_items = [item for at, item in enumerate(self.items) if at % HELD_OUT_ITEMS]
 
-    def round(self, rng: random.Random) -> list[Example]:
-        """Return the examples of one round: each question of a world three times, half of the items."""
+    def round(self, rng: random.Random, times: int) -> list[Example]:
+        """Return the examples of one round: each question of a world some times, half of the items.
+        Of what the model knows it reads a fifth again, so that it does not forget it."""
         found = []
         for world in self.worlds:
             for one in world["questions"]:
-                found += [of_question(world, one, rng) for _ in range(3)]
+                found += [of_question(world, one, rng) for _ in range(times)]
             found += self.pairs(world, rng)
-        for item in rng.sample(self.learned_items, len(self.learned_items) // 2):
+        for world in rng.sample(self.known, len(self.known) // 5):
+            found += [of_question(world, one, rng) for one in world["questions"]]
+            found += self.pairs(world, rng)
+        share = 10 if self.known else 2
+        for item in rng.sample(self.learned_items, len(self.learned_items) // share):
             found += [of_item(item, question, label, rng) for question, label in item["questions"]]
             at = datetime(2026, 1, 1) - timedelta(days=rng.random() * 900)
             older = [(at - timedelta(days=days_of(item["gap"]))).isoformat(), item["old"]]
@@ -257,6 +282,7 @@ class Trainer:
         from tokenizers import Tokenizer
 
         from training.bert import Bert, load_minilm
+        from training.read_back import read_back
         from training.steps import load
 
         self.torch = torch
@@ -267,17 +293,21 @@ class Trainer:
         self.tokenizer.no_truncation()
         self.cache: dict[str, list[int]] = {}
         self.bert = Bert(layers=layers, inner=inner)
+        state: dict[str, Any] = {}
         if start is not None:
             name = "ranker" if layers == 6 else "encoder"
-            state = {
-                key: torch.as_tensor(np.float32(value)) for key, value in load(start, name).items()
-            }
+            weights = read_back(start) if start.suffix == ".onnx" else load(start, name)
+            state = {key: torch.tensor(np.float32(value)) for key, value in weights.items()}
             self.bert.load_state_dict(state, strict=False)
         else:
             base = np.load(folder / "base.npz")
             load_minilm(self.bert, {name: base[name] for name in base.files}, tuple(range(layers)))
         self.bert.dropout = 0.1
         self.bert.switch("off")
+        self.goes_on = "relation.weight" in state
+        if self.goes_on:  # what single words mean is settled
+            for table in (self.bert.words, self.bert.places):
+                table.requires_grad_(False)
         width = self.bert.norm.weight.shape[0]
         heads = {
             "none": torch.nn.Linear(width, 1),
@@ -288,6 +318,8 @@ class Trainer:
             head.weight.data.normal_(0, 0.02)
             head.bias.data.zero_()
         self.model = torch.nn.ModuleDict({"bert": self.bert, **heads}).to(self.device)
+        if self.goes_on:  # a reader's heads go on learning, too
+            self.model.load_state_dict(state, strict=False)
 
     def tokens(self, text: str) -> list[int]:
         if text not in self.cache:
@@ -354,30 +386,34 @@ class Trainer:
             )
         return total
 
-    def learn(self, data: Data, rounds: int, learning_rate: float) -> None:
-        torch = self.torch
-        optimizer = torch.optim.AdamW(self.model.parameters(), weight_decay=0.01)
+    def learn(self, data: Data, args: argparse.Namespace) -> None:
+        torch, batch = self.torch, args.batch
+        optimizer = torch.optim.AdamW(
+            [one for one in self.model.parameters() if one.requires_grad], weight_decay=0.01
+        )
         rng = random.Random(7)
-        steps, step, began, losses = None, 0, time.monotonic(), []
-        for number in range(rounds):
-            examples = data.round(rng)
-            steps = steps or rounds * (len(examples) // BATCH)
-            if not self.bert.on and number >= ROUNDED_FROM * rounds:
-                self.measure(examples[:256])
+        step, began, losses = 0, time.monotonic(), []
+        for number in range(args.rounds):
+            examples = data.round(rng, args.times)
             # Of like length together: little is padding.
             groups = []
-            for start in range(0, len(examples) - BATCH * 16 + 1, BATCH * 16):
+            for start in range(0, len(examples) - batch * 16 + 1, batch * 16):
                 several = sorted(
-                    examples[start : start + BATCH * 16],
+                    examples[start : start + batch * 16],
                     key=lambda one: sum(len(text) for _, text in one["notes"]),
                 )
-                groups += [several[at : at + BATCH] for at in range(0, len(several), BATCH)]
+                groups += [several[at : at + batch] for at in range(0, len(several), batch)]
             rng.shuffle(groups)
             self.model.train()
+            steps = args.rounds * len(groups)
             for group in groups:
                 share = min(step / steps, 1)
+                if not self.bert.on and share >= ROUNDED_FROM:
+                    self.measure(examples[:256])
+                if step % 100 == 99:
+                    print(f"{step + 1} of {steps}, {time.monotonic() - began:.0f} s", flush=True)
                 rate = min((share + 0.002) / WARM_UP, (1 - share) / (1 - WARM_UP))
-                optimizer.param_groups[0]["lr"] = learning_rate * max(rate, 0.01)
+                optimizer.param_groups[0]["lr"] = args.rate * max(rate, 0.01)
                 loss = self.loss(group)
                 optimizer.zero_grad()
                 loss.backward()
@@ -390,7 +426,7 @@ class Trainer:
                 f" loss {torch.stack(losses[-len(groups) :]).mean():.3f}",
                 flush=True,
             )
-            if number % 3 == 2 or number == rounds - 1:
+            if number % 3 == 2 or number == args.rounds - 1:
                 self.test(data)
 
     def measure(self, examples: list[Example]) -> None:
@@ -475,9 +511,12 @@ def area(scores: np.ndarray[Any, Any], truth: np.ndarray[Any, Any]) -> float:
 
 
 def train(args: argparse.Namespace) -> None:
-    trainer, data = Trainer(args.folder, args.start, args.layers, args.inner), Data(args.folder)
+    trainer, data = (
+        Trainer(args.folder, args.start, args.layers, args.inner),
+        Data(args.folder, args.known),
+    )
     trainer.test(data)
-    trainer.learn(data, args.rounds, args.rate)
+    trainer.learn(data, args)
     trainer.save(args.out, args.name)
 
 
@@ -488,6 +527,11 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--rate", type=float, default=LEARNING_RATE)
+    parser.add_argument("--batch", type=int, default=BATCH)
+    parser.add_argument("--times", type=int, default=3, help="of each question, in a round")
+    parser.add_argument(
+        "--known", type=int, default=0, help="worlds that --start has learned from"
+    )
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--inner", type=int, default=1536)
     parser.add_argument("--name", default="reader")
