@@ -194,6 +194,14 @@ class TestTheNumber:
         assert (before[0].id, after[0].id) == ("alpha", "beta")
         assert after.confidence == pytest.approx(before.confidence, abs=0.15)
 
+    def test_the_words_of_a_time_need_not_be_stored(self, words_only):
+        """A question about a time is answered by what held then, which seldom says the date itself."""
+        words_only.add("Anna lives in Berlin", created_at="2026-01-03")
+        words_only.add("The ferry leaves at nine", created_at="2026-01-04")
+        dated = words_only.search("where did Anna live on 1 February 2026?")
+        parts = steps(dated)["confidence"].notes["parts"]
+        assert not {"code_unseen", "code_missing", "word_unseen"} & parts.keys()
+
     def test_dropping_the_stage_leaves_no_confidence(self, words_only):
         words_only.add("The kettle whistles", id="k")
         results = words_only.search("kettle", mode="keyword", overrides={"confidence": False})

@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.search.pipeline import Run, explained_by, limits, stage
-from scrubjay.text.analysis import fold, stemmer_for, whole_and_parts, words
+from scrubjay.text.analysis import fold, make_tokens, stemmer_for, whole_and_parts, words
 from scrubjay.text.query_syntax import folded_stop_words
 from scrubjay.text.snippets import TermMatcher
 from scrubjay.types import ACROSS, LANGUAGES, Candidate, Scope, Step, Term
@@ -245,10 +245,20 @@ def _query_words(run: Run, language: str) -> list[_Word]:
         if fold(word) not in stops:
             kinds |= dict.fromkeys((whole_and_parts(word, one)[0] for one in stemmers), kind)
     listed = []
+    asked_about = _tokens_of_time(run, stemmers)
     for term in run.query.words:
+        if asked_about.issuperset(term.tokens):
+            continue
         found = (kinds[token] for run_ in term.any_of for token in run_ if token in kinds)
         listed.append(_Word(term, next(found, "word")))
     return listed
+
+
+def _tokens_of_time(run: Run, stemmers: set[str]) -> set[str]:
+    """Return the tokens of the time that the query names: "on 1 February" is answered by what held then,
+    and a memory need not say so."""
+    said = run.query.window.said if run.query.window is not None else ""
+    return {token for word in words(said) for one in stemmers for token in make_tokens(word, one)}
 
 
 def _coverage(run: Run, listed: Sequence[_Word], passage: _Passage) -> Features:
