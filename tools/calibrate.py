@@ -4,8 +4,9 @@
 
 Questions are asked of stores that hold half of the answers. FOLDER has files of small worlds of dated
 memories (training/data/worlds); FILE has a line {"title", "passage", "queries"} or {"query", "passage"}
-each. `--check` measures sets of the form that `python -m evals` reads, and changes nothing. With `--cache`
-searches are not repeated. Run it again after the ranking, a model or a feature has changed.
+each. With `--read`, only the weights for hits that a model has read are fitted, on worlds that it did not
+learn from. `--check` measures sets of the form that `python -m evals` reads, and changes nothing. With
+`--cache` searches are not repeated. Run it again after the ranking, a model or a feature has changed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from training.reading import is_held_out
 
 import scrubjay
 from scrubjay.models.registry import load_static_embedder
@@ -45,7 +47,7 @@ CONTEXT = (
 # An identifier that no text holds has the confidence of what is not stored, however rare such questions
 # are in the data.
 AT_MOST = {"code_unseen": -2.5}
-READ = {"read_first", "read_none"}
+READ, READ_KIND = {"read_first", "read_none"}, "_read"
 _KEPT = 300  # examples of each kind for the tests
 PENALTY = 1.0  # on the square of each weight, in examples
 # Where the answers are in small stores of dated memories, as most of scrubjay's are.
@@ -72,7 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     cached = given.cache is not None and given.cache.exists()
     examples = list(
-        _read(given.cache) if cached else collected(given.worlds, given.pairs, given.most)
+        _read(given.cache)
+        if cached
+        else read_hits(given.worlds)
+        if given.read
+        else collected(given.worlds, given.pairs, given.most)
     )
     if given.cache is not None and not cached:
         _write(given.cache, examples)
@@ -95,8 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         known = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
         text = json.dumps({**known, **fitted}, indent=1, sort_keys=True)
         given.out.write_text(text + "\n", encoding="utf-8")
-        _write_held_out(given.held_out, examples)
-        print(f"\nwrote {given.out} and {given.held_out}")
+        if not given.read:
+            _write_held_out(given.held_out, examples)
+        print(f"\nwrote {given.out}")
     return 0
 
 
@@ -104,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tools.calibrate", description=__doc__.split("\n")[0])
     parser.add_argument("--worlds", type=Path, default=Path("training/data/worlds"))
     parser.add_argument("--pairs", type=Path, nargs="*", default=[])
+    parser.add_argument("--read", action="store_true", help="only for hits that a model has read")
     parser.add_argument("--most", type=int, default=None, help="maximum number of worlds")
     parser.add_argument("--check", type=Path, nargs="*", default=[])
     parser.add_argument("--cache", type=Path, default=None, help="keep the searches in this file")
@@ -164,6 +172,15 @@ def collected(folder: Path, files: Iterable[Path], most: int | None) -> Iterator
         yield from searched(world, ("default", "fast"), load_static_embedder())
 
 
+def read_hits(folder: Path) -> Iterator[Example]:
+    """Ask the questions of worlds that the reader of notes did not learn from; return what it read."""
+    whole = [world for world in worlds(folder) if world.group == "worlds"]
+    for number, world in enumerate(whole):
+        if is_held_out(number):
+            found = searched(world, ("default", "fast", "vector"))
+            yield from (one for one in found if one.kind.endswith(READ_KIND))
+
+
 def searched(world: World, modes: Sequence[str], embedder: Any = None) -> Iterator[Example]:
     """Store one world in memory and ask its questions."""
     now = [datetime.now(UTC)]
@@ -191,7 +208,7 @@ def _example(store: scrubjay.Store, world: World, asked: Asked, mode: str) -> Ex
         world.group,
         world.name,
         mode,
-        notes["kind"].removesuffix("_read") + ("_read" if READ & measured.keys() else ""),
+        notes["kind"].removesuffix(READ_KIND) + (READ_KIND if READ & measured.keys() else ""),
         bool(asked.right),
         right,
         right or notes["first"] in asked.stale,

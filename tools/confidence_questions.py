@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from training.plain import worlds as plain_worlds
+
 from scrubjay.text.analysis import STOP_WORDS, fold, words
 
 _LARGE = 600  # passages of the largest store of a file
@@ -36,27 +38,33 @@ class World(NamedTuple):
 
 
 def worlds(folder: Path) -> Iterator[World]:
-    """Worlds of dated memories, and parts of them: the fewest notes that someone begins with."""
+    """Worlds of dated memories, and parts of them: the fewest notes that someone begins with. Those
+    that are made from the templates beside the folder come last, as in the training of the reader."""
     for file in sorted(folder.glob("*.jsonl")):
         for line in file.read_text(encoding="utf-8").splitlines():
-            world = json.loads(line)
-            notes = [
-                {key: note[key] for key in ("id", "text", "type")}
-                | {"created_at": note["at"]}
-                | ({"metadata": {"speaker": note["by"]}} if note["by"] else {})
-                for note in world["notes"]
-            ]
-            questions = [
-                Asked(
-                    one["q"],
-                    frozenset((*one["best"], *one["also"])),
-                    _evening(one["asked"]),
-                    frozenset(one["stale"]),
-                )
-                for one in world["questions"]
-            ]
-            yield World("worlds", world["world"], notes, questions)
-            yield _part(world["world"], notes, questions)
+            yield from _whole_and_part(json.loads(line))
+    for world in plain_worlds(folder.parent / "plain"):
+        yield from _whole_and_part(world)
+
+
+def _whole_and_part(world: Any) -> Iterator[World]:
+    notes = [
+        {key: note[key] for key in ("id", "text", "type")}
+        | {"created_at": note["at"]}
+        | ({"metadata": {"speaker": note["by"]}} if note["by"] else {})
+        for note in world["notes"]
+    ]
+    questions = [
+        Asked(
+            one["q"],
+            frozenset((*one["best"], *one["also"])),
+            _evening(one["asked"]),
+            frozenset(one["stale"]),
+        )
+        for one in world["questions"]
+    ]
+    yield World("worlds", world["world"], notes, questions)
+    yield _part(world["world"], notes, questions)
 
 
 def _evening(day: str) -> datetime:

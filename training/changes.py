@@ -1,6 +1,6 @@
 """Train the reader of changes: one model that reads a question and dated notes together.
 
-    python -m training.changes prepare IN --worlds WORLDS --items ITEMS
+    python -m training.changes prepare IN --worlds WORLDS --items ITEMS --plain TEMPLATES
     python -m training.changes train IN --out OUT --start OUT_OF_RANK
     python -m training.changes train IN --out OUT --start model.onnx --known 467 --rounds 1 --times 2 \
         --rate 3e-5 --batch 32
@@ -11,7 +11,7 @@ took half an hour on two cores.
 It reads "[CLS] asked 1 jun 2026: question [SEP] [M] 3 may 2025: note [SEP] [M] …", oldest note
 first, and gives one logit for each note (this one answers now) and one for none of them. Of two
 notes and no question it gives the relation of the newer to the older. WORLDS has the small worlds of
-`training/data`, ITEMS pairs of notes.
+`training/data`, ITEMS pairs of notes, TEMPLATES what `training.plain` makes further worlds from.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from training import plain
 from training.reading import CLS, MARK, RELATIONS, SEP, date_words, is_held_out
 
 MOST_NOTES, MOST_NOTE_TOKENS, MOST_TOKENS, MOST_QUERY_TOKENS = 8, 48, 384, 40
@@ -95,6 +96,8 @@ def prepare(args: argparse.Namespace) -> None:
         for line in path.open(encoding="utf-8")
         if line.strip()
     ]
+    if args.plain is not None:
+        worlds += plain.worlds(args.plain)
     items = [
         json.loads(line)
         for path in sorted(args.items.glob("*.jsonl"))
@@ -232,16 +235,16 @@ class Data:
 
     def round(self, rng: random.Random, times: int) -> list[Example]:
         """Return the examples of one round: each question of a world some times, half of the items.
-        Of what the model knows it reads a fifth again, so that it does not forget it."""
+        Of what the model knows it reads a sixteenth again, so that it does not forget it."""
         found = []
         for world in self.worlds:
             for one in world["questions"]:
                 found += [of_question(world, one, rng) for _ in range(times)]
             found += self.pairs(world, rng)
-        for world in rng.sample(self.known, len(self.known) // 5):
+        for world in rng.sample(self.known, len(self.known) // 16):
             found += [of_question(world, one, rng) for one in world["questions"]]
             found += self.pairs(world, rng)
-        share = 10 if self.known else 2
+        share = 20 if self.known else 2
         for item in rng.sample(self.learned_items, len(self.learned_items) // share):
             found += [of_item(item, question, label, rng) for question, label in item["questions"]]
             at = datetime(2026, 1, 1) - timedelta(days=rng.random() * 900)
@@ -523,7 +526,7 @@ def train(args: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("step", choices=["prepare", "train"])
-    for name in ("folder", "--worlds", "--items", "--out", "--start"):
+    for name in ("folder", "--worlds", "--items", "--plain", "--out", "--start"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--rate", type=float, default=LEARNING_RATE)

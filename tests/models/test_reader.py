@@ -37,9 +37,9 @@ class TestRelations:
     def test_a_new_value_replaces_and_a_further_fact_does_not(self, reader):
         port, deadline, dog, *_ = reader.relations(passages(PAIRS))
 
-        assert port.strength > 0.3
-        assert deadline.strength > 0.5
-        assert dog.strength < 0.3
+        assert port.replaces > 0.3
+        assert deadline.replaces > 0.5
+        assert dog.replaces < 0.3
         assert dog.other > dog.replaces
 
     def test_each_is_a_distribution(self, reader):
@@ -58,7 +58,7 @@ class TestRelations:
 
     def test_notes_without_a_date_are_read(self, reader):
         (relation,) = reader.relations([(Passage(PAIRS[0][0], None), Passage(PAIRS[0][1], None))])
-        assert relation.strength > 0.3
+        assert relation.replaces > 0.3
 
 
 class TestAnswers:

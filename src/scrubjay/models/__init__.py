@@ -74,11 +74,6 @@ class Relation(NamedTuple):
     repeats: float
     other: float
 
-    @property
-    def strength(self) -> float:
-        """The strength of a link `updates` from the newer to the older note."""
-        return self.replaces + 0.5 * self.partial
-
 
 class Answers(NamedTuple):
     """How likely none of some notes answers a question, and each of them; together that is 1."""

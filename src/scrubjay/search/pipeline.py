@@ -127,8 +127,8 @@ class Run(NamedTuple):
 
     `pooled` is True once there were candidates. `replaced` says which memories around the candidates
     replaced which, `folded` are the candidates that gave their place to another, `reading` is the
-    probability by id that a memory answers the question ("" for none of them), and `readings` whether
-    the newer one of a pair comes first, where a model has read them.
+    probability by id that a memory answers the question, oldest first ("" for none of them), and
+    `readings` whether the newer one of a pair comes first, where a model has read them.
     """
 
     query: Query

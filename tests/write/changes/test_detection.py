@@ -95,8 +95,9 @@ def tell(store, *texts, first=0, **fields):
     assert store.pending(timeout_s=120) == 0
 
 
-def found(store):
-    return {(change.new, change.old) for change in store.changes()}
+def found(store, least=0.5):
+    """The links from which a search puts the older memory below the newer one."""
+    return {(one.new, one.old) for one in store.changes() if one.strength >= least}
 
 
 class TestWhatIsFound:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NO_ANSWER = ""  # stands for the answer that none of the memories answers
 _CERTAIN = 0.001  # added to a probability before its logarithm
-PARTS = ("read", "score", "replaces_first", "replaced_by_first", "replaces")
+PARTS = ("read", "score", "replaces_first", "replaced_by_first", "replaces", "newest")
 
 Links = Mapping[Pair, float]
 """How strongly a newer memory replaces an older one, by both ids."""
@@ -54,7 +54,9 @@ def read_first(run: Run, *, link: float = 0.3, most: int = 8, chars: int = 400) 
         Passage(_excerpt(run, records[id_], chars), records[id_].created_at) for id_ in read
     ]
     none, chances = reader.answers(_question(run), moment or present_of(run), passages)
-    reading = {NO_ANSWER: none, **dict(zip(read, chances, strict=True))}
+    said = dict(zip(read, chances, strict=True))
+    oldest_first = sorted(read, key=lambda id_: (_stored_us(records[id_]), id_))
+    reading = {NO_ANSWER: none, **{id_: said[id_] for id_ in oldest_first}}
     return run._replace(reading=reading).noting(read=len(read), none=none, reader=reader.name)
 
 
@@ -71,6 +73,10 @@ def _question(run: Run) -> str:
 def _later(memory: Memory, moment: datetime | None) -> bool:
     stored = memory.created_at
     return moment is not None and stored is not None and stored > moment
+
+
+def _stored_us(memory: Memory) -> int:
+    return micros(memory.created_at) if memory.created_at is not None else 0
 
 
 def _excerpt(run: Run, memory: Memory, chars: int) -> str:
@@ -121,7 +127,8 @@ def order_read(
 
     The parts: `read`, the logarithm of the probability that it answers; `score`, the share of the best
     score; `replaces_first` and `replaced_by_first`, how strongly it replaces the first candidate, or is
-    replaced by it; `replaces`, how strongly it replaces any other. A link by hand is never overruled.
+    replaced by it; `replaces`, how strongly it replaces any other; `newest`, its place among them by date,
+    from 0 to 1. A link by hand is never overruled.
     For a question about a time, what was stored later stands below what was read.
     """
     if not run.reading:
@@ -180,6 +187,8 @@ def _parts(
     run: Run, scores: Mapping[str, float], links: Links, best: str
 ) -> dict[str, dict[str, float]]:
     top = scores[best] or 1.0
+    by_date = [id_ for id_ in run.reading if id_ in scores]
+    newest = {id_: at / max(1, len(by_date) - 1) for at, id_ in enumerate(by_date)}
     return {
         id_: {
             "read": log(run.reading[id_] + _CERTAIN),
@@ -189,6 +198,7 @@ def _parts(
             "replaces": max(
                 (strength for (new, _), strength in links.items() if new == id_), default=0.0
             ),
+            "newest": newest[id_],
         }
         for id_ in scores
     }

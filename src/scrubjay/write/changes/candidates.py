@@ -11,9 +11,10 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrubjay.text.analysis import STOP_WORDS, fold_text, tokens, words
+from scrubjay.text.analysis import fold_text, words
 from scrubjay.text.query_syntax import parse_query
 from scrubjay.types import Memory, Scope
+from scrubjay.write.changes.judge import NAME, content
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +33,7 @@ NAMED_FLOOR = 0.25  # of those that share an identifier or a name
 _OVERLAP = 0.4  # how much shared words count beside the cosine
 _MOST_NAMES = 4
 _BREATH = timedelta(seconds=20)  # two messages of one conversation so near say two things
-# A name inside a sentence, or a word with a digit, an underscore or letters of both cases.
-_NAME = re.compile(r"(?<![.!?:\n] )(?<=\S )[^\W\d_][\w'-]+")
+# A word with a digit, an underscore or letters of both cases.
 _IDENTIFIER = re.compile(r"\d|_|[a-z][A-Z]|\w[./:@#]\w")
 
 
@@ -92,7 +92,7 @@ class Candidates:
 def names_in(text: str) -> list[str]:
     """Return the first few identifiers and names in a text."""
     found = [word for word in words(text) if _IDENTIFIER.search(word)]
-    found += [name for name in _NAME.findall(text) if name[0].isupper()]
+    found += [name for name in NAME.findall(text) if name[0].isupper()]
     return list(dict.fromkeys(found))[:_MOST_NAMES]
 
 
@@ -103,7 +103,7 @@ def is_comparable(memory: Memory) -> bool:
         and len(memory.text) <= MOST_CHARS
         and memory.created_at is not None
         and not memory.text.rstrip().endswith("?")
-        and len(_content(memory)) > 1
+        and len(content(memory)) > 1
     )
 
 
@@ -131,11 +131,5 @@ def _from_one_message(one: Memory, other: Memory) -> bool:
 
 
 def _overlap(one: Memory, other: Memory) -> float:
-    mine = _content(one)
-    return len(mine & _content(other)) / (1 + len(mine))
-
-
-def _content(memory: Memory) -> set[str]:
-    """Return the tokens of the words that say something."""
-    said = (word for word in words(memory.text) if word.lower() not in STOP_WORDS)
-    return set(tokens(" ".join(said), memory.language))
+    mine = content(one)
+    return len(mine & content(other)) / (1 + len(mine))

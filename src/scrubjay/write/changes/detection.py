@@ -12,7 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError, Unavailable
 from scrubjay.models import Passage
@@ -23,7 +24,9 @@ from scrubjay.storage.changes import Compared, SqlChanges, UncomparedMemory
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.types.changes import Likely
+from scrubjay.write.changes import judge
 from scrubjay.write.changes.candidates import NOT_COMPARED, Candidates, is_comparable
+from scrubjay.write.changes.judge import Pair
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,13 +46,6 @@ _MOST_SETTLED = 32
 _MOST_TOLD = 5  # new memories of one call, whose probable updates the caller gets
 _EVERYTHING = Scope()
 _PLAIN = (Passage("The door is red", None), Passage("The door is green", None))
-
-
-class _Pair(NamedTuple):
-    """Two memories to be read."""
-
-    older: Memory
-    newer: Memory
 
 
 class ChangeDetection:
@@ -144,8 +140,10 @@ class ChangeDetection:
     def _likely(self, memory: Memory, model: str) -> list[Likely]:
         older = [pair for pair in self._pairs([memory], model)[0] if pair.newer.id == memory.id]
         told = []
-        for (old, _), relation in zip(older, self._read(older), strict=True):
-            found = ("updates", relation.strength, LEAST), ("repeats", relation.repeats, _REPEATS)
+        relations = self._read(older)
+        strengths = judge.strengths(older, relations)
+        for (old, _), relation, strength in zip(older, relations, strengths, strict=True):
+            found = ("updates", strength, LEAST), ("repeats", relation.repeats, _REPEATS)
             kind = next((one for one in found if one[1] >= one[2]), None)
             if kind is not None:
                 told.append(Likely(memory.id, old.id, *kind[:2], old.created_at))
@@ -202,21 +200,22 @@ class ChangeDetection:
         memories = [found[of.id] for of in same]
         pairs = self._pairs(memories, model)
         links: list[tuple[dict[str, float], dict[str, float]]] = [({}, {}) for _ in same]
-        listed = [(at, pair) for at, several in enumerate(pairs) for pair in several]
-        for (at, pair), relation in zip(
-            listed, self._read([pair for _, pair in listed]), strict=True
-        ):
-            if relation.strength >= LEAST:
-                updates, updated_by = links[at]
-                if pair.newer.id == memories[at].id:
-                    updates[pair.older.id] = relation.strength
+        relations = iter(self._read([pair for several in pairs for pair in several]))
+        for memory, several, (updates, updated_by) in zip(memories, pairs, links, strict=True):
+            # The pairs of one memory alone: a result must not depend on what is in the batch.
+            strengths = judge.strengths(several, list(islice(relations, len(several))))
+            for pair, strength in zip(several, strengths, strict=True):
+                if strength < LEAST:
+                    continue
+                if pair.newer.id == memory.id:
+                    updates[pair.older.id] = strength
                 else:
-                    updated_by[pair.newer.id] = relation.strength
+                    updated_by[pair.newer.id] = strength
         done = [Compared(of, *link) for of, link in zip(same, links, strict=True)]
         # A damaged one cannot be compared.
         return [*done, *(Compared(of, {}) for of in waiting if of.id not in found)]
 
-    def _pairs(self, memories: Sequence[Memory], model: str) -> list[list[_Pair]]:
+    def _pairs(self, memories: Sequence[Memory], model: str) -> list[list[Pair]]:
         """Return for each memory the pairs that a model should read: its nearest candidates."""
         compared = [memory for memory in memories if is_comparable(memory)]
         ids = [memory.id for memory in compared]
@@ -235,7 +234,7 @@ class ChangeDetection:
         vector: NDArray[np.float32],
         model: str,
         refused: Collection[frozenset[str]],
-    ) -> list[_Pair]:
+    ) -> list[Pair]:
         without = {id_ for pair in refused if memory.id in pair for id_ in pair} - {memory.id}
         near = self._candidates.of(memory, vector, model, without)
         older = [one for one in near if _is_older(one.memory, memory)]
@@ -244,11 +243,11 @@ class ChangeDetection:
         known = self._changes.compared([one.memory.id for one in later]) if later else set()
         later = [one for one in later if one.memory.id in known]
         return [
-            *(_Pair(one.memory, memory) for one in older[:MOST_PAIRS]),
-            *(_Pair(memory, one.memory) for one in later[:MOST_PAIRS]),
+            *(Pair(one.memory, memory) for one in older[:MOST_PAIRS]),
+            *(Pair(memory, one.memory) for one in later[:MOST_PAIRS]),
         ]
 
-    def _read(self, pairs: Sequence[_Pair]) -> list[Relation]:
+    def _read(self, pairs: Sequence[Pair]) -> list[Relation]:
         return self._reader.relations(
             [(_passage(pair.older), _passage(pair.newer)) for pair in pairs]
         )
