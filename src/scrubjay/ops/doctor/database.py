@@ -332,6 +332,9 @@ def _rows(opened: Callable[[], Database], place: str) -> Finding:
             found = damaged_rows(db)
     except ScrubjayError as error:
         return Finding("rows", "failed", str(error))
+    except ImportError as error:  # vectors are read with numpy
+        detail = f"not checked: a package does not load ({error})"
+        return Finding("rows", "missing", detail, pip_install(error.name or "numpy"))
     if not found:
         return Finding("rows", "ok", "every memory and every vector can be read")
     named = "; ".join(
