@@ -102,9 +102,16 @@ def check_weights(**numbers: object) -> None:
 
 
 def _explain_order(explanation: Explanation, step: Step) -> None:
-    chances = step.notes.get("chances", {})
-    if explanation.hit.id in chances:
-        explanation.add("read", f"answers with a probability of {chances[explanation.hit.id]:.2f}")
+    id_, chances, order = explanation.hit.id, step.notes.get("chances", {}), step.notes.get("sums", {})
+    if id_ in order:
+        place = list(order).index(id_) + 1
+        explanation.moved(
+            "read",
+            f"the score of place {place} of the {len(order)} that were read; this one answers with a"
+            f" probability of {chances[id_]:.2f}",
+        )
+    else:
+        explanation.moved("read", "just below what was read: it was stored after the time asked about")
 
 
 @stage
