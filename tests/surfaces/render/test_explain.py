@@ -21,6 +21,7 @@ VARIANTS = (
     '{"lexical": ["harbour mondays"], "semantic": ["open port"], "hyde": "The harbour is open"}'
 )
 
+
 @pytest.fixture
 def store(tmp_path, clock):
     reranker = ScriptedReranker(lambda _query, texts: [0.9 - n / 50 for n in range(len(texts))])

@@ -102,16 +102,15 @@ def check_weights(**numbers: object) -> None:
 
 
 def _explain_order(explanation: Explanation, step: Step) -> None:
-    id_, chances, order = explanation.hit.id, step.notes.get("chances", {}), step.notes.get("sums", {})
+    id_, order = explanation.hit.id, list(step.notes.get("sums", {}))
+    why = "just below what was read: it was stored after the time asked about"
     if id_ in order:
-        place = list(order).index(id_) + 1
-        explanation.moved(
-            "read",
-            f"the score of place {place} of the {len(order)} that were read; this one answers with a"
-            f" probability of {chances[id_]:.2f}",
+        chance = step.notes["chances"][id_]
+        why = (
+            f"the score of place {order.index(id_) + 1} of the {len(order)} that were read; this one"
+            f" answers with a probability of {chance:.2f}"
         )
-    else:
-        explanation.moved("read", "just below what was read: it was stored after the time asked about")
+    explanation.moved("read", why)
 
 
 @stage
