@@ -102,8 +102,8 @@ def _explain_rank_bonus(explanation: Explanation, _: Step) -> None:
 @limits(first="0 or more", next="0 or more")
 @explained_by(_explain_rank_bonus)
 def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
-    """Add to the score of a candidate that is first in a list of the query itself, by word or by meaning,
-    and less to one that is second or third in one. Lists of variants do not count."""
+    """Add to the score of what is first in a list of the query itself, and less to second and third.
+    These are the lists by word and by meaning; lists of variants do not count."""
 
     def with_bonus(candidate: Candidate) -> Candidate:
         found = (candidate.found.get(name) for name in _OWN_LISTS)
