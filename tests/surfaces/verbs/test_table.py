@@ -186,5 +186,6 @@ def test_the_schema_with_all_forms_takes_them():
     assert fits.is_valid({"query": "x", "topics": "a,b", "mode": None, "limit": 5})
     assert fits.is_valid({"query": "x", "topics": ["a"]})
     assert not fits.is_valid({"query": None})
-    assert not fits.is_valid({"query": "x", "limit": 1001})
+    assert fits.is_valid({"query": "x", "limit": 1001})  # cut by the profile
+    assert not fits.is_valid({"query": "x", "limit": 0})
     assert not fits.is_valid({"query": "x", "limt": 5})
