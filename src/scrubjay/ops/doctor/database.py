@@ -334,7 +334,8 @@ def _rows(opened: Callable[[], Database], place: str) -> Finding:
         return Finding("rows", "failed", str(error))
     except ImportError as error:  # vectors are read with numpy
         detail = f"not checked: a package does not load ({error})"
-        return Finding("rows", "missing", detail, pip_install(error.name or "numpy"))
+        package = (error.name or "numpy").partition(".")[0]
+        return Finding("rows", "missing", detail, pip_install(package))
     if not found:
         return Finding("rows", "ok", "every memory and every vector can be read")
     named = "; ".join(

@@ -131,7 +131,8 @@ def over(best: float) -> str:
 def _explain_over_best(explanation: Explanation, step: Step) -> None:
     best = step.notes.get("best")
     if best and step.stage == NORMALIZE:
-        explanation.note(f"{best:.6f}: the best blended score, by which every part is divided")
+        if over(best):
+            explanation.note(f"{best:.6f}: the best blended score, by which every part is divided")
     elif best:
         scale, blended = explanation.scale, blended_best(explanation)
         share = f"{scale * best * blended:g}"
