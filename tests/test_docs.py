@@ -120,6 +120,32 @@ def test_every_profile_is_documented():
         assert f"`{name}`" in page
 
 
+# What was decided for a profile, by the ids of the requirements.
+DECIDED = {
+    "gno": "GN-1 GN-6 GN-9 GN-10 GN-11",
+    "vault": "SV-3 SV-4 SV-8 SV-9 SV-10 SV-11",
+    "cognis": "CG-4 CG-5 CG-6 CG-7 CG-9",
+    "novamem": "NM-2 NM-3",
+}
+
+
+@pytest.mark.parametrize("name", [one for one in profiles.built_in() if ":" not in one])
+def test_every_profile_says_first_what_differs_from_its_document(name):
+    """What is missing, or nothing, and what was decided where the document leaves it open."""
+    page = (ROOT / f"docs/profiles/{name}.md").read_text("utf-8")
+    title, section = re.split(r"^## (.+)$", page, flags=re.MULTILINE)[1:3]
+
+    assert title == "What differs from the document"
+    missing, found, decided = section.partition("\nDecided")
+    assert found
+    assert re.match(r"\s+Missing(: nothing\.|:\n\n- )", missing)
+    assert "\n- " in decided
+    wanted = DECIDED.get(name, "").split()
+    assert set(wanted) <= set(re.findall(r"[A-Z]{2}-\d+", decided))
+    for line in re.findall(r"^- .+$", section, re.MULTILINE) if wanted else ():
+        assert re.search(r"\(([A-Z]{2}-\d+(, )?)+\)$", line), line
+
+
 def test_every_setting_and_variable_is_documented():
     """Settings in the file, and each variable that the code reads."""
     page = (ROOT / "docs/library.md").read_text("utf-8")

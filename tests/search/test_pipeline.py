@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 import scrubjay
 from scrubjay import StoreError, Unavailable
+from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.search.pipeline import Kit, Run, recall, search, stage, when
 from scrubjay.search.stages.fuse import rrf
 from scrubjay.search.stages.present import load, top
+from scrubjay.search.stages.recall import vector
 from scrubjay.types import Candidate, Memory, Query, RankedList, Row
 
 MODES = ("keyword", "vector", "default")
@@ -433,6 +435,27 @@ class TestTies:
         newer = Candidate("a", score=0.5, updated_us=2)
 
         assert sorted([noisy, newer], key=lambda one: one.order) == [newer, noisy]
+
+    def test_vectors_of_two_models_that_tie_are_ordered_by_age(self):
+        """R-5: texts that only static vectors find stand among the others as one list."""
+
+        class Index:
+            def search(self, vector, model, scope, limit, *, shortlist=None):
+                return RankedList("vector", (Row("old", 0.5 + 4e-7, 0, 1),))
+
+            def stand_ins(self, vector, model, instead_of, scope, limit):
+                return [Row("newest", 0.5 - 4e-7, 0, 3), Row("newer", 0.5, 0, 2)]
+
+        kit = Kit(
+            vectors=Index(),
+            embedder=GuardedEmbedder(HashingEmbedder()),
+            static=GuardedEmbedder(HashingEmbedder()),
+        )
+        query = Query("q", vector=np.ones(4), static=np.ones(4), limit=2)
+
+        rows = vector(depth=2)(Run(query, kit)).rows
+
+        assert [row.id for row in rows] == ["newest", "newer"]
 
     @pytest.mark.parametrize("mode", MODES)
     def test_ties_at_the_cut_are_broken_the_same_way(self, memory, mode):

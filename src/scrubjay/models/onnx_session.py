@@ -61,9 +61,10 @@ def required_packages(name: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
+        package = (error.name or "").partition(".")[0] or "onnxruntime tokenizers"
         raise Unavailable(
-            f"{name} needs a package that does not load ({error}); "
-            "install it with: pip install onnxruntime tokenizers"
+            f"{name} needs a package that does not load ({error});"
+            f" install it with: pip install {package}"
         ) from error
 
 

@@ -13,11 +13,13 @@ _EQUAL = 1e-6  # the precision at which scores are compared
 
 class Explanation:
     """The score of one hit so far. Stages call `made`, `add`, `multiply` and `note`, in their order.
-    `scale` is the factor by which later stages multiplied the parts that `made` has listed."""
+    `scale` is the factor by which later stages multiplied the parts that `made` has listed. `later` are
+    the steps that follow the one that is explained."""
 
     def __init__(self, hit: Hit) -> None:
         self.hit = hit
         self.scale = 1.0
+        self.later: Sequence[Step] = ()
         self.amounts: dict[str, float] = dict(hit.why)
         self._workings: dict[str, list[str]] = {}
         self._legend = ""
@@ -56,6 +58,13 @@ class Explanation:
             self.amounts = {name: factor * amount for name, amount in self.amounts.items()}
             self._prefix(f"{factor:g} × ", f"{words} × ")
 
+    def moved(self, name: str, why: str) -> None:
+        """Explain a part that is the way from the score so far to another one, which `why` names."""
+        if name in self.hit.why:
+            before = self.before(name)
+            after = f"{before + self.hit.why[name]:.6f}"
+            self._workings.setdefault(name, [f"{after} - {before:.6f}", f"{after}: {why}"])
+
     def note(self, *lines: str) -> None:
         self._notes += lines
 
@@ -78,9 +87,11 @@ def explain(hit: Hit, trace: tuple[Step, ...], stages: tuple[Stage, ...]) -> Sco
     """Let every stage that ran explain what it did to the score of a hit."""
     explainers = {part.name: getattr(part.function, "explain", None) for part in flat(stages)}
     explanation = Explanation(hit)
-    for step in _steps(trace):
+    steps = tuple(_steps(trace))
+    for place, step in enumerate(steps, start=1):
         explainer = explainers.get(step.stage)
         if explainer is not None and step.lost is None:
+            explanation.later = steps[place:]
             explainer(explanation, step)
     return explanation.sum()
 

@@ -839,6 +839,14 @@ def without(store, monkeypatch, **parts):
 class TestDegraded:
     QUERY = "old harbour"
 
+    def test_an_explanation_says_nothing_of_a_blend_where_none_was_reranked(self, opened):
+        """GN-15, R-7: the score is that of fusion."""
+        results = opened(reranker=False).search(self.QUERY)
+
+        where = results.explain(results[0]).where
+        assert any("1, which the best fused score is made" in line for line in where)
+        assert not any("blended" in line for line in where)
+
     @pytest.mark.parametrize("mode", ["fast", "default", "thorough", "vector"])
     def test_no_vector_support_is_keyword_only(self, opened, monkeypatch, mode):
         """GN-15: and says so."""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from clocks import Clock
+from sums import worked_out
 from traces import steps
 
 import scrubjay
@@ -91,7 +92,9 @@ class TestTheDefaultProfile:
         parts = after.explain(after[0]).parts
         assert sum(part.amount for part in parts) == pytest.approx(after[0].score, abs=1e-6)
         [holds] = [part for part in parts if part.name == "holds"]
-        assert "the place of old" in holds.working[0]
+        place = before[0].score
+        assert worked_out(holds.working[0]) == pytest.approx(holds.amount, abs=2e-6)
+        assert holds.working[1].startswith(f"{place:.6f}: the place of old, which scored")
         assert after[0].why["holds"] == pytest.approx(holds.amount)
 
     def test_a_probable_update_leaves_the_older_one_below(self, wiki):

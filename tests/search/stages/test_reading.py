@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from clocks import Clock
+from sums import assert_comes_out
 
 import scrubjay
 from scrubjay.storage.changes import Compared
@@ -116,6 +117,27 @@ class TestReading:
         found = [hit.id for hit in wiki.search(question)]
         assert found.index("zeta") > found.index("alpha")
         assert found.index("zeta") > found.index("cake")
+
+    @pytest.mark.parametrize("asked", ["who looks after the wiki", "the wiki in March 2025"])
+    def test_its_part_of_a_score_is_a_sum_that_comes_out(self, wiki, asked):
+        """R-7: from the score so far to that of the place which the memory got, step by step."""
+        wiki.add("which wiki: zeta, in March 2025", id="zeta", created_at="2025-09-01")
+        wiki.pending()
+        read_by(wiki, Reads(none=0.05, alpha=0.94, beta=0.01))
+        found = wiki.search(asked)
+
+        assert {"alpha", "zeta"} <= {hit.id for hit in found}
+        assert "read" in {name for hit in found for name in hit.why}
+        assert_comes_out(found)
+        for hit in found:
+            so_far = 0.0
+            for part in found.explain(hit).parts:
+                if part.name in ("read", "holds"):
+                    assert part.working[0] == f"{so_far + part.amount:.6f} - {so_far:.6f}"
+                    assert part.working[1].startswith(f"{so_far + part.amount:.6f}: ")
+                elif part.name == "time" and part.amount:
+                    assert f" × {so_far:.6f} × (1 - " in part.working[0]
+                so_far += part.amount
 
     @pytest.mark.parametrize("ask", [{"history": True}, {"mode": "keyword"}, {"profile": "gno"}])
     def test_history_words_alone_and_other_profiles_are_not_read(self, wiki, ask):

@@ -9,9 +9,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from fakes import HashingEmbedder
 
 import scrubjay
 from scrubjay import config
+from scrubjay.models.bundled import PACKAGE
 from scrubjay.models.download import pull
 from scrubjay.ops.doctor import Finding
 from scrubjay.ops.doctor import installation as doctor
@@ -228,6 +230,27 @@ def test_a_package_that_does_not_load_is_named_with_its_command(
     one = finding(package)
     assert one.state == state
     assert one.fix == f"{sys.executable} -m pip install {package}"
+
+
+@pytest.mark.parametrize("package", ["numpy", "onnxruntime"])
+def test_without_vector_support_every_check_answers(
+    bundled_models, tmp_path, monkeypatch, package
+):
+    """GN-15: a store with vectors is examined, and what keyword search needs is well."""
+    path = tmp_path / "notes.db"
+    with scrubjay.open(path, embedder=HashingEmbedder()) as opened:
+        opened.add("The kettle whistles")
+        opened.pending()
+    monkeypatch.setitem(sys.modules, package, None)  # an import of it fails
+
+    found = {one.component: one for one in examine(config.load(db=str(path)))}
+
+    assert found[package].state == "missing"
+    assert found[package].fix == f"{sys.executable} -m pip install {package}"
+    assert found[PACKAGE].state == "missing"
+    assert f"pip install {package}" in found[PACKAGE].detail
+    assert found["rows"].state == ("missing" if package == "numpy" else "ok")
+    assert {found[name].state for name in ("sqlite", "store", "integrity", "writing")} == {"ok"}
 
 
 def test_a_model_that_is_not_here_is_missing(monkeypatch):

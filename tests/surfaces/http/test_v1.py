@@ -54,6 +54,22 @@ def test_the_trace_is_asked_for_in_the_address(kettle):
     assert kettle.get("/v1/search?query=kettle&explain=1").json["trace"][0]["stage"]
 
 
+@pytest.mark.parametrize(("profile", "most"), [("gnosis", 32), ("gno", 1000)])
+def test_a_limit_above_the_maximum_is_cut_to_it(kettle, db, profile, most):
+    """R-3: as in the library, and `counts` has the limit that was asked for."""
+    asked = {"query": "kettle", "profile": profile, "limit": most + 1}
+    with scrubjay.open(db, embedder=False) as store:
+        expected = store.search(**asked).counts
+
+    by_post = kettle.post("/v1/search", asked)
+    by_address = kettle.get(f"/v1/search?query=kettle&profile={profile}&limit={most + 1}")
+
+    for answer in (by_post, by_address):
+        assert answer.json["counts"] == expected
+        assert answer.json["counts"]["limit_cut_from"] == most + 1
+    assert kettle.post("/v1/context", {"question": "kettle", "limit": 2000}).status == 200
+
+
 def test_what_is_written_is_there(client, db):
     """And says so with the shape of the shell."""
     kept = client.post("/v1/add", {"text": "Teapots crack"})

@@ -136,6 +136,16 @@ def test_a_memory_is_stored_found_changed_and_forgotten(connect, store, era):
     assert not store.holds(id_)
 
 
+def test_a_limit_above_the_maximum_is_cut_to_it(asked, store):
+    """R-3: no agent has to know the maximum of a profile; `counts` has what was asked for."""
+    store.add("Ann drinks tea", topics=["tea"])
+
+    found = asked.call("memory_search", query="tea", profile="gnosis", limit=5000, explain=True)
+
+    assert len(found["hits"]) == 1
+    assert found["counts"]["limit_cut_from"] == 5000
+
+
 def test_several_are_stored_at_once_or_none(asked, store):
     """Complaint 8: what is answered is stored, and a wrong one among them stores nothing."""
     wrong = asked.refused("memory_store", {"memories": [{"text": "a"}, {"txt": "b"}]})

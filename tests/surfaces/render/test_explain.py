@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import timedelta
-from math import exp, log, sqrt
 
 import pytest
 from clocks import NOON
 from fakes import HashingEmbedder, ScriptedGenerator, ScriptedReranker, TokenEmbedder
+from sums import assert_comes_out, worked_out
 
 import scrubjay
 from scrubjay.search.profiles import built_in
@@ -19,20 +20,6 @@ TEXTS = [f"the harbour of {name} is open on mondays" for name in "abcdefghijklmn
 VARIANTS = (
     '{"lexical": ["harbour mondays"], "semantic": ["open port"], "hyde": "The harbour is open"}'
 )
-# `name amount = working: what it is`; a figure that is not a part has no name.
-WORKING = re.compile(r"^(?:\S+ )?(-?\d+\.\d+) = ([^:]+)(?:: .+)?$")
-# A figure that was measured, not worked out, and what the parts are made of.
-WORDS = re.compile(r"^(each part|\d\.\d{6}|√\(2 ln \d+\)): [a-z1].{20,}$")
-
-
-def worked_out(working):
-    """Do the sum: digits, signs, brackets, a root, a logarithm and a power of e only."""
-    plain = working.replace("×", "*").replace("√", "sqrt").replace("e^", "exp")
-    plain = plain.replace("^", "**")
-    plain = re.sub(r"2 ln (\d+)", r"2 * log(\1)", plain)
-    plain = re.sub(r"(\d) s\b", r"\1", plain)
-    assert re.fullmatch(r"(sqrt|log|exp|[\d.e()*/+\- ])+", plain), working
-    return eval(plain, {"sqrt": sqrt, "log": log, "exp": exp})
 
 
 @pytest.fixture
@@ -69,18 +56,24 @@ def test_every_line_is_a_sum_that_comes_out(store, profile, mode):
     assert all(len(reasons(hit, found)) >= 2 + len(hit.why) for hit in found)
 
 
-def assert_comes_out(found):
-    """Every line of every hit is a sum that is right."""
+def test_the_shares_of_fusion_and_reranker_are_those_of_the_profile(store):
+    """R-7, GN-11: 75/25, 60/40 or 40/60, and both best scores that they are divided by."""
+    found = store.search("is the harbour closed on mondays", profile="gno", limit=25)
+
+    (fused,) = (one.notes["best"] for one in found.trace if one.stage == "over_best")
+    (blended,) = (one.notes["best"] for one in found.trace if one.stage == "normalize")
+    shares = Counter()
     for hit in found:
-        _, total, *lines = reasons(hit, found)
-        sum_of = total.partition("=")[2].replace("- ", "-")
-        parts = [float(one) for one in re.findall(r"(-?\d+\.\d{6}) [a-z_]", sum_of)]
-        assert sum(parts) == pytest.approx(hit.score, abs=5e-6)
-        for line in lines:
-            if WORDS.match(line):
-                continue
-            amount, working = WORKING.match(line).groups()
-            assert worked_out(working) == pytest.approx(float(amount), abs=2e-5, rel=2e-5), line
+        said = "\n".join(reasons(hit, found))
+        read = re.search(rf"^rerank \S+ = (\S+) × \S+ / {blended:.6f}$", said, re.M)
+        ranks = re.search(
+            rf"^\S+ = (\S+) / {fused:.6f} / {blended:.6f}: the scale;"
+            ".* over the best fused score and the best blended one$",
+            said,
+            re.M,
+        )
+        shares[ranks[1], read and read[1]] += 1
+    assert shares == {("0.75", "0.25"): 3, ("0.6", "0.4"): 7, ("0.4", "0.6"): 10, ("0.4", None): 5}
 
 
 def test_the_strength_is_worked_out_and_every_figure_is_named(store):

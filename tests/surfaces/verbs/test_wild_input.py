@@ -96,7 +96,7 @@ def right(verb: Verb, name: str) -> st.SearchStrategy[Any]:
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     if schema.get("type") == "integer":
-        return st.integers(schema["minimum"], min(schema["maximum"], 60))
+        return st.integers(schema["minimum"], min(schema.get("maximum", 60), 60))
     if schema.get("type") == "boolean":
         return st.booleans()
     if schema.get("type") == "array" and schema["items"].get("type") == "object":

@@ -332,6 +332,10 @@ def _rows(opened: Callable[[], Database], place: str) -> Finding:
             found = damaged_rows(db)
     except ScrubjayError as error:
         return Finding("rows", "failed", str(error))
+    except ImportError as error:  # vectors are read with numpy
+        detail = f"not checked: a package does not load ({error})"
+        package = (error.name or "numpy").partition(".")[0]
+        return Finding("rows", "missing", detail, pip_install(package))
     if not found:
         return Finding("rows", "ok", "every memory and every vector can be read")
     named = "; ".join(

@@ -24,6 +24,7 @@ from scrubjay.models.bundled import ENCODER, PACKAGE, RANKER, find_bundled, how_
 from scrubjay.models.download.pull import is_cached
 from scrubjay.models.endpoint import is_loopback
 from scrubjay.models.guard import GuardedEmbedder, is_ready
+from scrubjay.models.onnx_session import required_packages
 from scrubjay.models.registry import (
     CORPUS,
     LATE,
@@ -151,8 +152,11 @@ def _bundled_models() -> Finding:
         return Finding(PACKAGE, "ok", f"{detail}; to install it: {how_to_install()}")
     if RANKER in found:
         try:
-            load_bundled_reranker().score("where are the acorns?", ["The acorns are in the oak."])
+            with required_packages(RANKER):
+                load_bundled_reranker().score("which tree?", ["The acorns are in the oak."])
         except Unavailable as error:
+            if isinstance(error.__cause__, ImportError):  # of a package with a check of its own
+                return Finding(PACKAGE, "missing", str(error))
             return Finding(PACKAGE, "failed", str(error), how_to_install())
     version = next(iter(found.values())).version.removeprefix(f"{PACKAGE} ")
     return Finding(PACKAGE, "ok", f"{version}: {', '.join(found)}")

@@ -102,8 +102,8 @@ def _explain_rank_bonus(explanation: Explanation, _: Step) -> None:
 @limits(first="0 or more", next="0 or more")
 @explained_by(_explain_rank_bonus)
 def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
-    """Add to the score of a candidate that is first in a list of the query itself, by word or by meaning,
-    and less to one that is second or third in one. Lists of variants do not count."""
+    """Add to the score of what is first in a list of the query itself, and less to second and third.
+    These are the lists by word and by meaning; lists of variants do not count."""
 
     def with_bonus(candidate: Candidate) -> Candidate:
         found = (candidate.found.get(name) for name in _OWN_LISTS)
@@ -117,18 +117,31 @@ def rank_bonus(run: Run, *, first: float = 0.05, next: float = 0.02) -> Run:
     return run.ranked(map(with_bonus, run.pool))
 
 
+def blended_best(explanation: Explanation) -> float:
+    """Return the best blended score, by which a later stage divides; 1 where none does."""
+    later = (step.notes for step in explanation.later if step.stage == NORMALIZE)
+    return float(next((notes["best"] for notes in later if "best" in notes), 1.0))
+
+
+def over(best: float) -> str:
+    """Show a division by the best score in a working; nothing where it is 1."""
+    return f" / {best:.6f}" if abs(best - 1) >= 1e-9 else ""
+
+
 def _explain_over_best(explanation: Explanation, step: Step) -> None:
     best = step.notes.get("best")
     if best and step.stage == NORMALIZE:
-        explanation.note(f"{best:.6f}: the best blended score, by which every part is divided")
+        if over(best):
+            explanation.note(f"{best:.6f}: the best blended score, by which every part is divided")
     elif best:
-        scale = explanation.scale
-        share = f"{scale * best:g}"
+        scale, blended = explanation.scale, blended_best(explanation)
+        share = f"{scale * best * blended:g}"
         reason = "the share that ranks have in this score, beside the reranker"
         if share == "1":
             reason = "1, which the best fused score is made"
+        names = "the best fused score" + (" and the best blended one" if over(blended) else "")
         explanation.note(
-            f"{scale:.6f} = {share} / {best:.6f}: the scale; {reason}, over the best fused score"
+            f"{scale:.6f} = {share} / {best:.6f}{over(blended)}: the scale; {reason}, over {names}"
         )
 
 

@@ -76,7 +76,7 @@ def asked_moment(run: Run) -> datetime | None:
 
 def _explain_fold(explanation: Explanation, step: Step) -> None:
     places = step.notes.get("places", {})
-    explanation.add("holds", places.get(explanation.hit.id, "its place among its versions"))
+    explanation.moved("holds", places.get(explanation.hit.id, "its place among its versions"))
 
 
 @stage

@@ -108,9 +108,15 @@ def check_weights(**numbers: object) -> None:
 
 
 def _explain_order(explanation: Explanation, step: Step) -> None:
-    chances = step.notes.get("chances", {})
-    if explanation.hit.id in chances:
-        explanation.add("read", f"answers with a probability of {chances[explanation.hit.id]:.2f}")
+    id_, order = explanation.hit.id, list(step.notes.get("sums", {}))
+    why = "just below what was read: it was stored after the time asked about"
+    if id_ in order:
+        chance = step.notes["chances"][id_]
+        why = (
+            f"the score of place {order.index(id_) + 1} of the {len(order)} that were read; this one"
+            f" answers with a probability of {chance:.2f}"
+        )
+    explanation.moved("read", why)
 
 
 @stage

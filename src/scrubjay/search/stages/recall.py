@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, Source, limits, stage
+from scrubjay.search.pipeline import Run, Source, by_score, limits, stage
 from scrubjay.types import (
     DEFAULT_NAMESPACE,
     LANGUAGES,
@@ -172,8 +172,7 @@ def _with_stand_ins(run: Run, found: RankedList, depth: int) -> RankedList:
     for row in rows:
         if row.id not in best or best[row.id].score < row.score:
             best[row.id] = row
-    in_order = sorted(best.values(), key=lambda row: (-row.score, -row.updated_us, row.id))
-    return found._replace(rows=tuple(in_order[:depth]))
+    return found._replace(rows=by_score(best.values())[:depth])
 
 
 def by_meaning(run: Run, wanted: Any, depth: int, shortlist: int | None = None) -> RankedList:

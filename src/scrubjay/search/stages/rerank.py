@@ -17,6 +17,7 @@ from scrubjay.search.pipeline import (
     summed,
     when,
 )
+from scrubjay.search.stages.fuse import blended_best, over
 from scrubjay.search.stages.present import best_chunks, wordiest
 from scrubjay.text.analysis import valid_unicode
 from scrubjay.text.snippets import embedding_text
@@ -240,8 +241,9 @@ def _word_start(text: str, position: int, latest: int) -> int:
 
 def _explain_blend(explanation: Explanation, _: Step) -> None:
     if (score := explanation.hit.rerank_score) and "rerank" in explanation.hit.why:
-        share = explanation.hit.why["rerank"] / score
-        explanation.add("rerank", f"{share:g} × {score:.6f}")
+        best = blended_best(explanation)
+        share = explanation.hit.why["rerank"] / score * best
+        explanation.add("rerank", f"{share:g} × {score:.6f}{over(best)}")
 
 
 @stage

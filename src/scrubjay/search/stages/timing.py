@@ -60,8 +60,10 @@ def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: floa
 
 
 def _explain_in_time(explanation: Explanation, step: Step) -> None:
-    change, taken = explanation.hit.why.get("time", 0.0), step.notes.get("taken", 0.0)
-    before = explanation.hit.score - change
+    if "time" not in explanation.hit.why:
+        return
+    change, taken = explanation.hit.why["time"], step.notes.get("taken", 0.0)
+    before = explanation.before("time")
     fits = 1 + change / (before * taken) if before and taken else 1.0
     explanation.add("time", f"-{taken:g} × {before:.6f} × (1 - {fits:.6f})" if change else "0")
 

@@ -242,6 +242,10 @@ NAME_OR_EMPTY = _at_most(MAX_NAME_CHARS)
 ANY_NUMBER = number("a number", {}, lambda _: True)
 COUNT = whole(0, MOST_EXACT)
 LIMIT = whole(1, MOST_HITS)
+# Of a search: what is above the maximum of its profile is cut to it, and `counts` says so.
+SEARCH_LIMIT = whole(1, MOST_EXACT)._replace(
+    right="a whole number of 1 or more", schema={"type": "integer", "minimum": 1}
+)
 OFFSET = whole(0, MOST_SKIPPED)
 FLAG = Kind("true or false", {"type": "boolean"}, lambda value: isinstance(value, bool), _flag)
 TIME = Kind(

@@ -11,10 +11,10 @@ from scrubjay.store import Store
 from scrubjay.surfaces.verbs import READ, Command, Given, Param, params, verb
 from scrubjay.surfaces.verbs.kinds import (
     FLAG,
-    LIMIT,
     MAPPING,
     NAME,
     QUERY,
+    SEARCH_LIMIT,
     TEXT,
     TEXTS,
     Kind,
@@ -69,6 +69,7 @@ _PROFILE = Param(
     "profile", NAME, "the profile: default, gnosis, gno, vault, cognis, novamem or your own"
 )
 _MODE = Param("mode", NAME, "a mode of the profile, such as fast or keyword")
+_LIMIT = params.limit(kind=SEARCH_LIMIT)
 _MIN_SCORE = Param(
     "min_score", _SCORE, "drop results with a lower score, such as 0.2", usage="--min-score SCORE"
 )
@@ -94,7 +95,7 @@ def named() -> Iterator[None]:
     _QUERY,
     _PROFILE,
     _MODE,
-    params.limit(),
+    _LIMIT,
     *params.FILTERS,
     *params.filters("only_domain"),
     _MIN_SCORE,
@@ -135,7 +136,7 @@ def search(store: Store, given: Given) -> Json:
     _TOKENS_PARAM,
     _PROFILE,
     _MODE,
-    params.limit(help="maximum number of results (default: as many as could fit)"),
+    _LIMIT._replace(help="maximum number of results (default: as many as could fit)"),
     *params.FILTERS,
     aliases=params.FILTER_ALIASES
     | params.LIMIT_ALIASES
@@ -174,9 +175,7 @@ def landscape(store: Store, given: Given) -> Any:
 
 _SEARCH_OPTIONS = (
     _QUERY._replace(help="the text to search for; - reads standard input"),
-    params.limit(
-        None, LIMIT, "maximum number of results (default: 10; gnosis: 32; vault: up to 49)"
-    ),
+    _LIMIT._replace(help="maximum number of results (default: 10; gnosis: 32; vault: up to 49)"),
     _EXPLAIN,
     _FULL,
     Param("files", FLAG, "print paths with line numbers, for scripts"),
