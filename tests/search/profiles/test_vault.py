@@ -558,6 +558,37 @@ class TestGuard:
         assert len(vault.search("lamp")) == shown
         assert len(vault.search("lamp", limit=10)) == 10
 
+    @pytest.mark.parametrize(("there", "all_shown"), [(20, False), (21, True), (49, True)])
+    def test_hits_of_vectors_are_not_counted(self, hybrid, there, all_shown):
+        """SV-11: sixty more that only vectors find make no corpus large, nor a small one of twenty."""
+        lamps = [f"l{number}" for number in range(there)]
+        hybrid.add_many({"text": f"lamp {id_}", "id": id_} for id_ in lamps)
+        hybrid.add_many({"text": f"boat {number}"} for number in range(60))
+        hybrid.pending()
+
+        found = hybrid.search("lamp")
+        shown = {hit.id for hit in found}
+
+        assert (found.counts["keyword"], found.counts["vector"]) == (there, 50)
+        assert (shown >= set(lamps)) is all_shown
+        assert len(found) >= 50 if all_shown else len(found) == 10
+        assert len(hybrid.search("lamp", limit=10)) == 10
+
+    def test_a_large_corpus_is_cut_with_vectors_too(self, hybrid):
+        """SV-11: fifty full-text hits are not fewer than fifty."""
+        hybrid.add_many({"text": f"lamp {number}"} for number in range(50))
+        hybrid.pending()
+
+        assert len(hybrid.search("lamp")) == 10
+
+    def test_few_full_text_hits_among_many_by_vector_are_cut(self, hybrid):
+        """SV-11: three hits lose nothing to a limit of ten, though vectors find thirty."""
+        hybrid.add_many({"text": f"lamp {number}"} for number in range(3))
+        hybrid.add_many({"text": f"boat {number}"} for number in range(27))
+        hybrid.pending()
+
+        assert len(hybrid.search("lamp")) == 10
+
 
 class TestRefused:
     def test_an_unknown_severity(self, vault):
