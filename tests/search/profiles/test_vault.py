@@ -316,6 +316,19 @@ class TestScore:
             expected = float(matrix[int(id_[1:])] @ asked)
             assert hit.why["semantic"] == pytest.approx(expected, abs=1e-9)
 
+    def test_decay_is_that_of_the_time_that_is_searched(self, vault):
+        """SV-9: an entry that was a year old and valid then is scored as such, not as it is now."""
+        day, year_ago = timedelta(days=1), NOON - timedelta(days=365)
+        vault.add("an old lamp", id="old", created_at=NOON - timedelta(days=730))
+        window = {"valid_from": year_ago - 90 * day, "valid_until": year_ago + 10 * day}
+        vault.add("a lamp of that time", id="valid", created_at=year_ago, **window)
+
+        then = {hit.id: hit.why["temporal_decay"] for hit in vault.search("lamp", as_of=year_ago)}
+        now = {hit.id: hit.why["temporal_decay"] for hit in vault.search("lamp")}
+
+        assert then == pytest.approx({"old": 0.5, "valid": 10 / 100 / 0.25})
+        assert now == pytest.approx({"old": 0.25})
+
     def test_a_domain_scores_and_only_domain_filters(self, vault):
         """SV-8: `domain=` scores; `only_domain=` leaves out."""
         vault.add("a lamp for the desk", id="light", domain="light")

@@ -197,6 +197,14 @@ class TestBrief:
         assert (hit["snippet"], hit["token_estimate"]) == (LONG[:120], -(-len(LONG) // 4))
         for part in ("JWT", "0.", "fact · auth", "critical · Security", "~10 tokens · jwt-001"):
             assert part in shown
+        pasted = query(vault, "signature", "--scan", "--md")
+        for part in (
+            "JWT",
+            "score 0.",
+            "fact · auth · critical · Security",
+            "~10 tokens · `jwt-001`",
+        ):
+            assert part in pasted
 
     def test_a_profile_of_ones_own_shows_what_reading_costs(self, vault, home, monkeypatch):
         """SV-1: by what the search did, not by what the profile is called."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scrubjay.surfaces.render.facts import plural
 from scrubjay.types import Hit, Results, Step
 
 SIGNALS, SCAN = "signals", "scan"  # the stages that score entries and that show their beginnings
@@ -25,10 +26,17 @@ def is_whole(found: Results) -> bool:
     return has_entries(found) and found.profile.endswith(":full")
 
 
-def breakdown(hit: Hit) -> str:
-    """Return the signals of an entry, or the fixed score of what is no entry."""
-    fixed = {"memory": hit.why["memory"]} if "memory" in hit.why else hit.why
-    return " · ".join(f"{name} {value:.3f}" for name, value in fixed.items())
+def length(hit: Hit, found: Results) -> str:
+    """Return the length of a brief entry in tokens: what it costs to load; '' for other hits."""
+    return f"~{plural(hit.token_estimate, 'token')}" if is_brief(found) else ""
+
+
+def breakdown(hit: Hit, found: Results) -> str:
+    """Return the signals of a whole entry, or the fixed score of what is no entry; '' for other hits."""
+    if not has_entries(found) or is_brief(found):
+        return ""
+    parts = {"memory": hit.why["memory"]} if "memory" in hit.why else hit.why
+    return " · ".join(f"{name} {value:.3f}" for name, value in parts.items())
 
 
 def _ran(steps: Iterable[Step], stage: str) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render import results as render
-from scrubjay.surfaces.render.entries import breakdown, has_entries, is_brief
+from scrubjay.surfaces.render.entries import breakdown, has_entries, length
 from scrubjay.surfaces.render.layout import cut
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line, path_line
 from scrubjay.text.snippets import highlight
@@ -85,10 +85,12 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     about = (
         code(path_line(place)) if place else "",
         escape(one_line(facts.section(hit))),
+        escape(one_line(hit.type)) if entries else "",
         *_words(hit, now),
         escape(one_line(facts.of_tier(hit.tier))),
         f"score {render.grade(hit, found.profile).strip()}",
-        escape(breakdown(hit)) if entries and not is_brief(found) else "",
+        escape(breakdown(hit, found)),
+        length(hit, found),
         code(one_line(hit.id)),
         _alike(hit.near_duplicates),
         escape(facts.replaces(hit)),

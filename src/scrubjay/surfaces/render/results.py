@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
-from scrubjay.surfaces.render.entries import breakdown, has_entries, is_brief, is_whole
+from scrubjay.surfaces.render.entries import (
+    breakdown,
+    has_entries,
+    is_brief,
+    is_whole,
+    length,
+)
 from scrubjay.surfaces.render.layout import bar, cut, indent, lines_of, pad, width, wrap
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, Screen, clean, one_line
 from scrubjay.text.snippets import highlight
@@ -123,8 +129,8 @@ class _Hits(NamedTuple):
             below(facts.staleness(hit), screen.yellow)
         if not_valid := facts.mark_of(hit, self.now):
             below(not_valid, screen.yellow)
-        if has_entries(found) and not (is_brief(found) or self.explain):
-            below(breakdown(hit))
+        if not self.explain and (signals := breakdown(hit, found)):
+            below(signals)
         if self.explain:
             from scrubjay.surfaces.render.explain import reasons
 
@@ -144,7 +150,7 @@ class _Hits(NamedTuple):
             facts.section(hit),
             *facts.as_entry(hit),
             "" if facts.mark_of(hit, now) else validity,
-            f"~{facts.plural(hit.token_estimate, 'token')}" if is_brief(found) else "",
+            length(hit, found),
             one_line(hit.id),
         ]
 
