@@ -15,6 +15,7 @@ from fakes import HashingEmbedder, ScriptedGenerator, ScriptedReranker
 from hypothesis import given
 from hypothesis import strategies as st
 
+import scrubjay
 from scrubjay import InvalidInput, Unavailable
 from scrubjay.models.breaker import MemoryNotes
 from scrubjay.models.guard import GuardedEmbedder, GuardedGenerator, GuardedReranker
@@ -336,3 +337,15 @@ def test_lengths_that_are_none_are_refused(stated):
 
     with pytest.raises(InvalidInput, match="whole numbers"):
         GuardedEmbedder(model)
+
+
+def test_a_store_refuses_such_a_model_at_its_first_call(tmp_path):
+    """CG-1: through the library; nothing is stored."""
+    model = HashingEmbedder()
+    model.matryoshka = True
+    with scrubjay.open(tmp_path / "a.db", embedder=model) as store:
+        for call in (store.add, store.search):
+            with pytest.raises(InvalidInput, match="matryoshka of embedder"):
+                call("a lamp")
+    with scrubjay.open(tmp_path / "a.db", embedder=False) as store:
+        assert store.status().memories == 0

@@ -316,6 +316,19 @@ class TestScore:
             expected = float(matrix[int(id_[1:])] @ asked)
             assert hit.why["semantic"] == pytest.approx(expected, abs=1e-9)
 
+    def test_decay_is_that_of_the_time_that_is_searched(self, vault):
+        """SV-9: an entry that was a year old and valid then is scored as such, not as it is now."""
+        day, year_ago = timedelta(days=1), NOON - timedelta(days=365)
+        vault.add("an old lamp", id="old", created_at=NOON - timedelta(days=730))
+        window = {"valid_from": year_ago - 90 * day, "valid_until": year_ago + 10 * day}
+        vault.add("a lamp of that time", id="valid", created_at=year_ago, **window)
+
+        then = {hit.id: hit.why["temporal_decay"] for hit in vault.search("lamp", as_of=year_ago)}
+        now = {hit.id: hit.why["temporal_decay"] for hit in vault.search("lamp")}
+
+        assert then == pytest.approx({"old": 0.5, "valid": 10 / 100 / 0.25})
+        assert now == pytest.approx({"old": 0.25})
+
     def test_a_domain_scores_and_only_domain_filters(self, vault):
         """SV-8: `domain=` scores; `only_domain=` leaves out."""
         vault.add("a lamp for the desk", id="light", domain="light")
@@ -557,6 +570,37 @@ class TestGuard:
 
         assert len(vault.search("lamp")) == shown
         assert len(vault.search("lamp", limit=10)) == 10
+
+    @pytest.mark.parametrize(("there", "all_shown"), [(20, False), (21, True), (49, True)])
+    def test_hits_of_vectors_are_not_counted(self, hybrid, there, all_shown):
+        """SV-11: sixty more that only vectors find make no corpus large, nor a small one of twenty."""
+        lamps = [f"l{number}" for number in range(there)]
+        hybrid.add_many({"text": f"lamp {id_}", "id": id_} for id_ in lamps)
+        hybrid.add_many({"text": f"boat {number}"} for number in range(60))
+        hybrid.pending()
+
+        found = hybrid.search("lamp")
+        shown = {hit.id for hit in found}
+
+        assert (found.counts["keyword"], found.counts["vector"]) == (there, 50)
+        assert (shown >= set(lamps)) is all_shown
+        assert len(found) >= 50 if all_shown else len(found) == 10
+        assert len(hybrid.search("lamp", limit=10)) == 10
+
+    def test_a_large_corpus_is_cut_with_vectors_too(self, hybrid):
+        """SV-11: fifty full-text hits are not fewer than fifty."""
+        hybrid.add_many({"text": f"lamp {number}"} for number in range(50))
+        hybrid.pending()
+
+        assert len(hybrid.search("lamp")) == 10
+
+    def test_few_full_text_hits_among_many_by_vector_are_cut(self, hybrid):
+        """SV-11: three hits lose nothing to a limit of ten, though vectors find thirty."""
+        hybrid.add_many({"text": f"lamp {number}"} for number in range(3))
+        hybrid.add_many({"text": f"boat {number}"} for number in range(27))
+        hybrid.pending()
+
+        assert len(hybrid.search("lamp")) == 10
 
 
 class TestRefused:

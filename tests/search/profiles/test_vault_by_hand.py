@@ -123,9 +123,11 @@ class Model:
             found["vector"] = max(float(asked @ vector), 0.0)
         return found
 
+    def has_word(self, query, entry):
+        return bool({*query.split()} & {*self.bag(entry), entry["id"]})
+
     def finds(self, query, entry):
-        words = {*self.bag(entry), entry["id"]}
-        return bool({*query.split()} & words) or (
+        return self.has_word(query, entry) or (
             self.model is not None and entry["type"] not in MEMORIES
         )
 
@@ -137,7 +139,7 @@ class Model:
             for id_, entry in held.items()
             if lets_through(entry) and self.finds(query, entry)
         }
-        rows, seen = [], set()
+        rows, seen, full_text = [], set(), 0
         for weight, held in self.tiers:
             for id_, entry in held.items():
                 if id_ in seen:
@@ -148,8 +150,9 @@ class Model:
                     score = sum(self.weights[name] * signals[name] for name in self.weights)
                     score = 0.5 if entry["type"] in MEMORIES else score
                     rows.append((score * weight, entry["updated_at"], id_))
+                    full_text += self.has_word(query, entry)
         rows.sort(key=lambda row: (-round(row[0], 6), -row[1].timestamp(), row[2]))
-        few = limit is None and len(rows) < 50 and len(rows) - 10 > len(rows) / 2
+        few = limit is None and full_text < 50 and full_text - 10 > full_text / 2
         return [(score, id_) for score, _, id_ in (rows if few else rows[: limit or 10])]
 
 

@@ -7,15 +7,26 @@ import pytest
 import scrubjay
 from scrubjay.search.pipeline import Run
 from scrubjay.search.stages.entries import description, fixed_score, scan, top_or_all, widen
-from scrubjay.types import Candidate, Memory, Query
+from scrubjay.types import Candidate, Found, Memory, Query, RankedList, Row
 
 
-def found(count, **query):
+def found(count, by_vector=0, **query):
+    """Return a run with this many hits by keyword, and more that only vectors found."""
+    ids = [f"e{n:03}" for n in range(count + by_vector)]
     pool = tuple(
-        Candidate(f"e{n:03}", 1 - n / 1000, memory=Memory(f"text {n}", id=f"e{n:03}"))
-        for n in range(count)
+        Candidate(
+            id_,
+            1 - n / 1000,
+            memory=Memory(f"text {n}", id=id_),
+            found={"keyword" if n < count else "vector": Found(n + 1, 1.0)},
+        )
+        for n, id_ in enumerate(ids)
     )
-    return Run(Query("q", limit=10, **query), pool=pool)
+    lists = tuple(
+        RankedList(name, tuple(Row(id_, 1.0, 0) for id_ in some))
+        for name, some in (("keyword", ids[:count]), ("vector", ids[count:]))
+    )
+    return Run(Query("q", limit=10, **query), lists=lists, pool=pool)
 
 
 class TestSmallCorpus:
@@ -25,6 +36,21 @@ class TestSmallCorpus:
     def test_few_are_all_shown_where_no_limit_was_given(self, there, shown):
         """SV-11: fewer than 50, and the limit would drop more than half."""
         assert len(top_or_all()(found(there, limited=False)).pool) == shown
+
+    @pytest.mark.parametrize(
+        ("there", "shown"), [(0, 10), (5, 10), (20, 10), (21, 81), (49, 109), (50, 10)]
+    )
+    def test_what_only_vectors_found_is_not_counted(self, there, shown):
+        """SV-11: full-text hits decide whether all are shown, with and without vectors."""
+        run = top_or_all()(found(there, by_vector=60, limited=False))
+
+        assert len(run.pool) == shown
+
+    def test_those_below_the_minimum_score_are_hits_of_full_text_too(self):
+        """SV-11: sixty were found, so the corpus is not small, whatever a minimum leaves of them."""
+        run = found(60, limited=False)
+
+        assert len(top_or_all()(run._replace(pool=run.pool[:30])).pool) == 10
 
     @pytest.mark.parametrize("there", [21, 49])
     def test_a_limit_of_the_caller_is_obeyed(self, there):

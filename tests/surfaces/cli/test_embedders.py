@@ -62,3 +62,24 @@ def test_an_unknown_name_lists_the_forms(bare_shell, monkeypatch):
     done = bare_shell("add", "blue key")
     assert done.code != 0
     assert "did you mean 'BAAI/bge-m3'" in done.err
+
+
+def test_lengths_that_are_none_are_refused_by_every_command(shell, embedder):
+    """CG-1: `matryoshka = True` of an embedder that the settings name is wrong input, no TypeError."""
+    embedder.matryoshka = True
+
+    for words in (["add", "blue key"], ["query", "key"]):
+        done = shell(*words)
+        assert (done.code, "whole numbers" in done.err) == (2, True)
+
+
+def test_lengths_are_no_setting(bare_shell, home, monkeypatch):
+    """CG-1: they are the model's own; the message names the settings that there are."""
+    file = home / "s.toml"
+    file.write_text("matryoshka = true\n", encoding="utf-8")
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(file))
+
+    done = bare_shell("add", "blue key")
+
+    assert (done.code, "unknown setting 'matryoshka'" in done.err) == (2, True)
+    assert "embedder_dims" in done.err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from scrubjay.surfaces.render import markdown
@@ -143,7 +145,67 @@ class TestWhole:
         assert "· warning ·" in " ".join(shown.split())  # a long path breaks the line
 
 
+class TestFull:
+    """The mode `full`, by its name: nothing is left out."""
+
+    @pytest.mark.parametrize("form", [[], ["--md"]])
+    def test_the_whole_entry_is_shown(self, vault, form):
+        """SV-1: however long it is, and in Markdown too."""
+        shown = query(vault, "backoff", "--mode", "full", *form)
+
+        assert shown.count("jitter") == 100
+        assert "the whole:" not in shown
+
+    def test_json_has_the_whole_entry_and_the_breakdown(self, vault):
+        """SV-1: in the default mode as well, which is full."""
+        for mode in ([], ["--mode", "full"]):
+            found = vault("query", "backoff", "-n1", "--profile", "vault", *mode, "--json").json
+            (hit,) = found["hits"]
+            assert (hit["text"], found["entries"]) == (LONG, "whole")
+            assert list(hit["why"]) == [
+                *("semantic", "vector", "severity"),
+                *("temporal_decay", "tag_overlap", "domain_match"),
+            ]
+
+    @pytest.mark.parametrize("form", [[], ["--md"], ["--mode", "full"], ["--full"]])
+    def test_the_breakdown_stands_beside_each_entry(self, vault, form):
+        """SV-1: the six signals, without --explain; in a scan they do not matter."""
+        asked = ("signature", "-n1", "--tag", "auth", "--domain", "security")
+        shown = " ".join(query(vault, *asked, *form).replace("\\", "").split())
+
+        signals = r"semantic 0\.\d{3} · vector 0\.\d{3} · severity 1\.000 · temporal_decay 1\.000"
+        assert re.search(signals + r" · tag_overlap 1\.000 · domain_match 1\.000", shown)
+        assert "tag_overlap" not in query(vault, *asked, "--scan")
+
+    def test_what_is_no_entry_has_its_fixed_score(self, vault):
+        """SV-13: a message is not scored by signals."""
+        vault("say", "the signature was discussed", "--session", "s")
+
+        shown = query(vault, "signature")
+
+        assert shown.count("memory 0.500") == 1
+        assert shown.count("severity") == 2  # of the two entries
+
+
 class TestBrief:
+    def test_a_scan_has_what_is_needed_to_choose(self, vault):
+        """SV-1: id, title, score, type, domain, tags, 120 characters and a token estimate."""
+        asked = ("query", "backoff", "-n1", "--profile", "vault", "--scan", "--json")
+        (hit,) = vault(*asked).json["hits"]
+        shown = " ".join(query(vault, "signature", "--scan").split())
+
+        assert (hit["snippet"], hit["token_estimate"]) == (LONG[:120], -(-len(LONG) // 4))
+        for part in ("JWT", "0.", "fact · auth", "critical · Security", "~10 tokens · jwt-001"):
+            assert part in shown
+        pasted = query(vault, "signature", "--scan", "--md")
+        for part in (
+            "JWT",
+            "score 0.",
+            "fact · auth · critical · Security",
+            "~10 tokens · `jwt-001`",
+        ):
+            assert part in pasted
+
     def test_a_profile_of_ones_own_shows_what_reading_costs(self, vault, home, monkeypatch):
         """SV-1: by what the search did, not by what the profile is called."""
         file = home / "s.toml"

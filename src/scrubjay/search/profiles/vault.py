@@ -59,7 +59,7 @@ def vault(*show: Stage) -> tuple[Stage, ...]:
         entries.fixed_score(types=MEMORIES, score=0.5),
         tiers.tier_weight(),
         present.at_least(),
-        entries.top_or_all(few=50, share=0.5),
+        entries.top_or_all(few=50, share=0.5, lists=("keyword", "memory")),
         *show,
     )
 

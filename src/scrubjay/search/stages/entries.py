@@ -44,12 +44,21 @@ def fixed_score(run: Run, *, types: tuple[str, ...], score: float = 0.5) -> Run:
 
 @stage
 @limits(few="0 or more", share="between 0 and 1")
-def top_or_all(run: Run, *, few: int = 50, share: float = 0.5) -> Run:
-    """Keep as many as the limit allows; without a limit of the caller, keep all if they are few.
-    That is fewer than `few`, when the usual limit would drop more than `share` of them."""
-    count, limit = len(run.pool), run.query.limit
-    if not run.query.limited and count < few and count - limit > share * count:
-        return run.noting(kept_all=count)
+def top_or_all(
+    run: Run,
+    *,
+    few: int = 50,
+    share: float = 0.5,
+    lists: tuple[str, ...] = ("keyword", "memory"),
+) -> Run:
+    """Keep as many as the limit allows; without a limit of the caller, keep all in a small corpus.
+    That is one where the full-text `lists` found fewer than `few`, when the usual limit would drop
+    more than `share` of those. What only vectors find is not counted: they always find something."""
+    limit = run.query.limit
+    found = sum(len(ranked.rows) for ranked in run.lists if ranked.name in lists)
+    left = sum(any(name in one.found for name in lists) for one in run.pool)
+    if not run.query.limited and found < few and left - limit > share * left:
+        return run.noting(kept_all=len(run.pool), full_text=found)
     return run._replace(pool=run.pool[:limit])
 
 

@@ -84,7 +84,7 @@ def signals(
     one. The trace notes the weights."""
     base = keyword_only if run.query.vector is None else with_vectors
     weights = adapted(base, run.query.shift)
-    now = (run.kit.clock or system_clock)()
+    now = run.query.as_of or (run.kit.clock or system_clock)()
     similar, uncounted = word_cosines(run)
     pool = []
     for candidate in run.pool:

@@ -23,6 +23,11 @@ _NEVER_CUT = ("id", "uri", "score", "text", "snippet", "next_offset", "chars")
 _MEMORY_URI = "scrubjay://memory/"
 _EXPLAIN_FIELDS = ("query", "counts", "terms", "took_ms", "topics")
 _EXPLAIN_HIT_FIELDS = ("why", "found", "cosine", "rerank_score", "passages")
+# A scan is for choosing by length; a whole entry comes with the breakdown of its score.
+_ENTRY_FIELDS: dict[str | None, tuple[str, ...]] = {
+    "brief": ("token_estimate",),
+    "whole": ("why",),
+}
 _NOISE = (
     "change_dates",
     "content_hash",
@@ -53,13 +58,14 @@ def without_empty(value: Any) -> Any:
 
 
 def results(shape: Json, given: Given) -> Json:
-    explain = given.get("explain", False)
+    explain, entries = given.get("explain", False), shape.get("entries")
     kept = _without(shape, ("trace",) if explain else ("trace", *_EXPLAIN_FIELDS))
+    fields = _ENTRY_FIELDS.get(entries, ()) + (_EXPLAIN_HIT_FIELDS if explain else ())
     passages = kept.pop("passages", None)
     if passages is None:
-        kept["hits"] = _hits(shape["hits"], explain=explain, full=given.get("full", False))
+        kept["hits"] = _hits(shape["hits"], fields, full=given.get("full", False), entries=entries)
     else:
-        kept["hits"] = _hits_with(passages, shape["hits"], explain=explain)
+        kept["hits"] = _hits_with(passages, shape["hits"], fields)
     answer: Json = {"hits": [], **without_empty(kept)}
     if explain:  # unchanged, to compare it with the library's
         answer["trace"] = shape["trace"]
@@ -143,18 +149,22 @@ def _written(memory: Json) -> Json:
     return {**_listed(memory), "text": cut(memory["text"], _BRIEF_CHARS)}
 
 
-def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
-    """Return hits with either `text`, which is complete, or `snippet`, which is a passage."""
+def _hits(
+    hits: list[Json], fields: tuple[str, ...], *, full: bool, entries: str | None
+) -> list[Json]:
+    """Return hits with either `text`, which is complete, or `snippet`, which is a passage or, of a
+    brief entry, its beginning."""
     left = MAX_TEXT_CHARS
     shown: list[Json] = []
     for hit in hits:
-        brief = _without(_unusual(hit), () if explain else _EXPLAIN_HIT_FIELDS)
+        brief = _fields_of(hit, fields)
         if not brief["source"]:  # line numbers without a file
             del brief["lines"]
         text, snippet = brief.pop("text"), hit["snippet"]
         is_passage = text == snippet and not hit["complete"]
-        shows_text = full or not (is_passage or len(text) > _LONG_CHARS)
-        if shows_text and len(text) <= left:
+        is_long = len(text) > _LONG_CHARS and entries is None
+        is_whole = entries != "brief" and (full or not (is_passage or is_long))
+        if is_whole and len(text) <= left:
             brief["text"] = text
             left -= len(text)
         else:
@@ -166,7 +176,13 @@ def _hits(hits: list[Json], *, explain: bool, full: bool) -> list[Json]:
     return shown
 
 
-def _hits_with(passages: list[Json], hits: list[Json], *, explain: bool) -> list[Json]:
+def _fields_of(hit: Json, fields: tuple[str, ...]) -> Json:
+    """Return what is usual in a hit, and these further fields."""
+    usual = _without(_unusual(hit), _EXPLAIN_HIT_FIELDS)
+    return {name: value for name, value in hit.items() if name in usual or name in fields}
+
+
+def _hits_with(passages: list[Json], hits: list[Json], fields: tuple[str, ...]) -> list[Json]:
     """Return hits with the passages that show them: as `text` where it is the whole one, else as
     `snippet` with its lines. A hit of which nothing fits has a brief snippet."""
     own = {passage["id"]: passage for passage in passages}
@@ -174,9 +190,7 @@ def _hits_with(passages: list[Json], hits: list[Json], *, explain: bool) -> list
     shown: list[Json] = []
     for hit in hits:
         id_ = hit["id"]
-        brief = _without(_unusual(hit), ("text", "lines"))
-        if not explain:
-            brief = _without(brief, _EXPLAIN_HIT_FIELDS)
+        brief = _without(_fields_of(hit, fields), ("text", "lines"))
         if (passage := own.get(id_)) is not None:
             brief["text" if passage["complete"] else "snippet"] = passage["text"]
             brief["lines"] = passage["lines"]

@@ -53,9 +53,13 @@ _HIT = object_schema(
 
 
 def _search(store: Store, given: Given) -> Json:
-    """Search, with whole passages unless whole texts are requested."""
+    """Search, with whole passages unless whole texts are requested or the profile shows entries."""
     usual = {} if given.get("full") else {"tokens": SEARCH_TOKENS}
-    return VERBS["search"].call(store, {**usual, **given})
+    answer = VERBS["search"].call(store, {**usual, **given})
+    entries = answer.get("entries")
+    if entries == "brief" or (entries and "tokens" not in given):
+        answer.pop("passages", None)
+    return answer
 
 
 def _store(store: Store, given: Given) -> Json:
@@ -142,8 +146,10 @@ DEFAULT_TOOLS = (
             "query": "a question, or keywords",
             "limit": "maximum number of hits",
             "tokens": f"of all passages ({SEARCH_TOKENS})",
-            "mode": "fast, thorough, keyword or vector",
+            "mode": "fast, thorough, keyword or vector; of vault scan or full",
             "profile": "engine: default, gnosis, gno, vault, cognis, novamem",
+            "tags": "vault: raise entries that have them",
+            "domain": "vault: raises its entries",
             "topics": "any of these",
             "types": "any of these, such as fact, preference, decision, task, message, document",
             "namespace": "only this one; `project/` includes all below",
@@ -208,6 +214,8 @@ DEFAULT_TOOLS = (
             "type": "fact (default), preference, decision, task, summary, …",
             "topics": "one to three words each",
             "title": "",
+            "severity": "",
+            "domain": "such as security",
             "namespace": "such as project/notes",
             "collection": "",
             "session": "",

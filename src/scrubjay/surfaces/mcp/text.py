@@ -30,7 +30,9 @@ _PLAIN_ID = re.compile(r"[\w.:@#+/-]{1,80}")
 _NO_BRACKETS = str.maketrans("<>", "()")
 _COUNTED = ("memories", "documents", "messages", "sessions", "links", "feedback")
 _CHECK = {"unsure": ": check whether the hits answer it"}
-_ATTRIBUTES = ("type", "title", "topics", "namespace", "source", "role", "session")
+_ATTRIBUTES = (
+    *("type", "title", "topics", "severity", "domain", "namespace", "source", "role", "session"),
+)
 
 
 def results(answer: Json, given: Given) -> str:
@@ -42,10 +44,13 @@ def results(answer: Json, given: Given) -> str:
         return _lines(head, *_lacks(answer), "Try other words, or fewer filters.")
     if "passages" in answer:
         return _passages(answer)
-    most = MAX_TEXT_CHARS if given.get("full") else _MAX_HIT_CHARS
-    lines = [f"{rank}. {_hit(hit, most)}" for rank, hit in enumerate(hits, start=1)]
+    entries = answer.get("entries")
+    most = MAX_TEXT_CHARS if given.get("full") or entries else _MAX_HIT_CHARS
+    lines = [f"{rank}. {_hit(hit, most, entries)}" for rank, hit in enumerate(hits, start=1)]
     short = [hit["id"] for hit in hits if "snippet" in hit or len(hit.get("text", "")) > most]
     more = [f"Passages only: read {_ids(short)} in full with memory_get."] if short else []
+    if entries == "brief":
+        more = ["Beginnings only: choose by score and tokens, and load those with memory_get."]
     how = confidence_text(answer.get("confidence"), answer.get("verdict"))
     head = f"{_count(len(hits), 'hits')}. {how}".rstrip()
     notes = (*_lacks(answer), *more, *_not_shown(answer), *_explain(answer))
@@ -66,6 +71,8 @@ def _passages(answer: Json) -> str:
         more = f" and {len(hidden) - _MOST_NAMED} more" if len(hidden) > _MOST_NAMED else ""
         notes.append(f"Did not fit: {_ids(hidden[:_MOST_NAMED])}{more}; use more tokens.")
     head = f"{_count(len(answer['hits']), 'hits')}. {how}".rstrip()
+    if "entries" in answer and "trace" not in answer:
+        notes += _breakdowns(answer)
     notes += (*_not_shown(answer), *_explain(answer))
     return _lines(f"{head} {DATA}", *filter(None, [format_passages(passages)]), *notes)
 
@@ -73,7 +80,9 @@ def _passages(answer: Json) -> str:
 def memories(answer: Json, _: Given) -> str:
     blocks = []
     for memory in answer["memories"]:
-        text = wrap_recalled(memory["text"], memory["id"], _attributes(memory), keep_lines=True)
+        is_part = "line_count" in memory or "next_offset" in memory
+        whole = memory["text"] if is_part else _with_context(memory["text"], memory)
+        text = wrap_recalled(whole, memory["id"], _attributes(memory), keep_lines=True)
         if (at := memory.get("next_offset")) is not None:
             text += f"\n({memory['chars']} characters; continue with offset {at})"
         for version in answer.get("history", {}).get(memory["id"], ()):
@@ -246,13 +255,19 @@ def _day(moment: str) -> str:
     return moment[: len("2026-05-03")]
 
 
-def _hit(hit: Json, max_chars: int) -> str:
-    """Return a hit; its text keeps its lines, which matter in code and Markdown."""
+def _hit(hit: Json, max_chars: int, entries: str | None = None) -> str:
+    """Return a hit; its text keeps its lines, which matter in code and Markdown. Of a brief entry its
+    length is shown, of a whole one the signals of its score and its context."""
     whole = hit.get("text") or hit.get("snippet", "")
     text = (without_recalled(whole) or whole).strip()  # a note may be about recall tags
     if len(text) > max_chars:
         text = f"{text[:max_chars]}…"
     about = [f"score {hit['score']:.4g}", *dates(hit)]
+    if entries == "brief":
+        about.insert(1, f"~{hit['token_estimate']} tokens")
+    elif entries == "whole":
+        about[0] += f" ({_parts(hit)})"
+        text = _with_context(text, hit)
     if "stale" in hit:
         about.append(one_line(hit["stale"]))
     about += validity(hit)
@@ -264,6 +279,10 @@ def _hit(hit: Json, max_chars: int) -> str:
         about.append(f"≈ {_ids(similar)}")
     tagged = wrap_recalled(text, hit["id"], _attributes(hit), keep_lines=True)
     return f"{' · '.join(about)} {tagged}"
+
+
+def _with_context(text: str, memory: Json) -> str:
+    return f"{text}\n\nContext: {memory['context']}" if memory.get("context") else text
 
 
 def _attributes(memory: Json) -> dict[str, str]:
@@ -298,11 +317,15 @@ def _explain(answer: Json) -> list[str]:
     if "trace" not in answer:
         return []
     stages = (f"{step['stage']} {step['went_in']}→{step['came_out']}" for step in answer["trace"])
-    lines = [f"Stages: {', '.join(stages)}."]
-    for hit in answer["hits"]:
-        parts = ", ".join(f"{name} {value:.4g}" for name, value in hit.get("why", {}).items())
-        lines.append(f"{_ids([hit['id']])}: {parts or 'no parts'}")
-    return lines
+    return [f"Stages: {', '.join(stages)}.", *_breakdowns(answer)]
+
+
+def _breakdowns(answer: Json) -> list[str]:
+    return [f"{_ids([hit['id']])}: {_parts(hit) or 'no parts'}" for hit in answer["hits"]]
+
+
+def _parts(hit: Json) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in hit.get("why", {}).items())
 
 
 def _ids(ids: Iterable[str]) -> str:

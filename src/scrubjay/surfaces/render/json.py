@@ -67,13 +67,20 @@ def line(shape: Json) -> str:
 def results(
     found: Results, *, mode: str, explain: bool, full: bool, tokens: int | None = None
 ) -> Json:
-    """Return the results of a search; trace, marks, long texts and passages only if requested."""
+    """Return the results of a search; trace, marks, long texts and passages only if requested.
+    Entries are whole: only a long document among them is shown by its passage."""
+    from scrubjay.surfaces.render.entries import has_entries, is_brief, is_whole
+
     # Converting the trace is most of the work, and rarely requested.
     hidden = ("_explain", "_now") if explain else ("_explain", "_now", "trace")
     fields = {name: value for name, value in vars(found).items() if name not in hidden}
     shape: Json = plain({**fields, "mode": mode, "verdict": found.verdict})
+    of_entries, full = has_entries(found), full or is_whole(found)
+    if of_entries:
+        shape["entries"] = "brief" if is_brief(found) else "whole"
     for hit, original in zip(shape["hits"], found.hits, strict=True):
-        if not full and len(hit["text"]) > _LONG_CHARS:
+        whole = full or (of_entries and hit["type"] != "document")
+        if not whole and len(hit["text"]) > _LONG_CHARS:
             hit["text"] = hit["snippet"]
         if explain:
             hit["sum"] = plain(found.explain(original))

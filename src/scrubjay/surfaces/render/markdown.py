@@ -9,6 +9,7 @@ from datetime import datetime
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
 from scrubjay.surfaces.render import results as render
+from scrubjay.surfaces.render.entries import breakdown, has_entries, length
 from scrubjay.surfaces.render.layout import cut
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, clean, one_line, path_line
 from scrubjay.text.snippets import highlight
@@ -79,13 +80,17 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
     text = render.excerpt(hit, found, whole=whole)
     path = facts.file_of(hit)
     place = facts.where(hit, facts.relative(path) if path else hit.source)
-    window = facts.validity if render.has_entries(found) else facts.mark_of
+    entries = has_entries(found)
+    window = facts.validity if entries else facts.mark_of
     about = (
         code(path_line(place)) if place else "",
         escape(one_line(facts.section(hit))),
+        escape(one_line(hit.type)) if entries else "",
         *_words(hit, now),
         escape(one_line(facts.of_tier(hit.tier))),
         f"score {render.grade(hit, found.profile).strip()}",
+        escape(breakdown(hit, found)),
+        length(hit, found),
         code(one_line(hit.id)),
         _alike(hit.near_duplicates),
         escape(facts.replaces(hit)),

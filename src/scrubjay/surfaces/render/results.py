@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import NamedTuple
 
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.surfaces.render import facts
+from scrubjay.surfaces.render.entries import (
+    breakdown,
+    has_entries,
+    is_brief,
+    is_whole,
+    length,
+)
 from scrubjay.surfaces.render.layout import bar, cut, indent, lines_of, pad, width, wrap
 from scrubjay.surfaces.render.terminal import OPEN, SHUT, Screen, clean, one_line
 from scrubjay.text.snippets import highlight
-from scrubjay.types import Hit, Results, Step
+from scrubjay.types import Hit, Results
 
 _BAR_CELLS = 8
 _MARGIN = 4  # room for the rank; all lines of a hit are indented below its headline
@@ -122,6 +129,8 @@ class _Hits(NamedTuple):
             below(facts.staleness(hit), screen.yellow)
         if not_valid := facts.mark_of(hit, self.now):
             below(not_valid, screen.yellow)
+        if not self.explain and (signals := breakdown(hit, found)):
+            below(signals)
         if self.explain:
             from scrubjay.surfaces.render.explain import reasons
 
@@ -141,7 +150,7 @@ class _Hits(NamedTuple):
             facts.section(hit),
             *facts.as_entry(hit),
             "" if facts.mark_of(hit, now) else validity,
-            f"~{facts.plural(hit.token_estimate, 'token')}" if is_brief(found) else "",
+            length(hit, found),
             one_line(hit.id),
         ]
 
@@ -202,7 +211,7 @@ class Excerpt(NamedTuple):
 
 def excerpt(hit: Hit, found: Results, *, whole: bool) -> Excerpt:
     """Return the text to show: a passage, an entry up to a limit, or with `whole` everything."""
-    if whole:
+    if whole or is_whole(found):
         return Excerpt(hit.text, lines=True)
     if not has_entries(found) or is_brief(found):
         return Excerpt(_passage(hit, found))
@@ -221,21 +230,6 @@ def _passage(hit: Hit, found: Results) -> str:
     begins = found.profile.partition(":")[0] == "gnosis" or is_brief(found)
     cut_off = begins and not hit.complete
     return f"{hit.snippet or hit.text} …" if cut_off else hit.snippet or hit.text
-
-
-def has_entries(found: Results) -> bool:
-    """True if the hits were scored as entries, by signals."""
-    return _ran(found.trace, "signals")
-
-
-def is_brief(found: Results) -> bool:
-    """True if only the beginning of each hit is shown, for the reader to choose from."""
-    return _ran(found.trace, "scan")
-
-
-def _ran(steps: Iterable[Step], stage: str) -> bool:
-    # Not by the name of the profile: one of the settings file has its own name.
-    return any(step.stage == stage or _ran(step.branches, stage) for step in steps)
 
 
 def _without_front_matter(hit: Hit) -> str:

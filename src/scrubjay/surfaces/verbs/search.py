@@ -175,7 +175,9 @@ def landscape(store: Store, given: Given) -> Any:
 
 _SEARCH_OPTIONS = (
     _QUERY._replace(help="the text to search for; - reads standard input"),
-    _LIMIT._replace(help="maximum number of results (default: 10; gnosis: 32; vault: up to 49)"),
+    _LIMIT._replace(
+        help="maximum number of results (default: 10; gnosis: 32; vault: more if few match)"
+    ),
     _EXPLAIN,
     _FULL,
     Param("files", FLAG, "print paths with line numbers, for scripts"),
