@@ -7,6 +7,7 @@ ScrubjayError
 │   └── MissingExtra    an optional package is not installed; carries the command that installs it
 ├── Locked          the store is encrypted and no key was given
 └── StoreError      the record store cannot be read or written: fatal to the call, never to the data
+    └── TimedOut        it stopped a statement that took too long; a search goes on with its other sources
 """
 
 
@@ -48,3 +49,7 @@ class Locked(ScrubjayError):
 
 class StoreError(ScrubjayError):
     """The record store cannot be opened, read or written."""
+
+
+class TimedOut(StoreError):
+    """The record store answers, but stopped a statement that took too long."""

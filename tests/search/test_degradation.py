@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+import psycopg
 import pytest
 from clocks import Clock
 from fakes import HashingEmbedder
 from tools.servers import FalkorDB, Postgres, Qdrant, Server
 
 import scrubjay
+from scrubjay.storage.postgres import login
 from scrubjay.storage.replicas import worker as replica_worker
 
 TIMEOUT_S = 1.0
@@ -323,6 +325,41 @@ def test_without_postgres_there_is_one_clear_error_and_then_answers_again(
     assert served.pending() == 0
     found = served.search("Nightjar")
     assert (found[0].id, found.degraded) == ("name", ())
+
+
+@pytest.mark.parametrize(
+    ("table", "lost"),
+    [("word_parts", "keyword"), ("embeddings", "vector"), ("edges", "graph")],
+)
+def test_a_source_that_postgres_stops_is_missed_and_the_others_answer(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch, table: str, lost: str
+):
+    """NM-6: a tier that times out degrades the answer; without the records themselves there is none."""
+
+    def open_store() -> scrubjay.Store:
+        return scrubjay.open(postgres_url, profile="novamem", embedder=HashingEmbedder())
+
+    with open_store() as store:
+        store.add("The kettle whistles", id="kettle")
+        store.add("The kettle is red", id="red")
+        assert store.pending() == 0
+        whole = store.search("kettle")
+    monkeypatch.setattr(login, "_STATEMENT_S", 2.0)
+    with open_store() as hasty, psycopg.connect(postgres_url) as other:
+        other.execute(f"LOCK TABLE scrubjay.{table} IN ACCESS EXCLUSIVE MODE".encode())
+        found = hasty.search("kettle")
+        other.rollback()
+        again = hasty.search("kettle")
+        other.execute("LOCK TABLE scrubjay.memories IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(scrubjay.StoreError, match="took too long"):
+            hasty.search("kettle")
+
+    assert {hit.id for hit in found} == {"kettle", "red"}
+    assert all(lost not in hit.found for hit in found)
+    assert any(
+        reason.startswith(f"{lost}: ") and "took too long" in reason for reason in found.degraded
+    )
+    assert (again.hits, again.degraded) == (whole.hits, ())
 
 
 def test_postgres_started_anew_between_two_searches_is_not_noticed(

@@ -5,7 +5,8 @@ All four stores hold the same rows, which is what moving a store makes of them. 
 - vectors and links: the same ids in the same order, with the same scores;
 - words: the same matches under the same filters, in the same order, with the same scores. Postgres
   counts by `ts_rank_cd`, but what it counts are our tokens, and the formula around it is that of FTS5;
-- so whole profiles give the same hits.
+- so whole profiles give the same hits, but for novamem on Postgres: its words are ranked by `ts_rank_cd`
+  alone. The same memories match there; and ranked by BM25 they give the same hits, too.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from scrubjay.text.urls import POSTGRES, parse_server_url
 NEAR = 1e-6
 PROFILES = ("default", "novamem", "gnosis", "cognis", "vault", "gno:fast")
 SERVERS = ("pgvector", "postgres and servers", "sqlite and servers")
+BM25 = {"keyword.ranking": "bm25", "graph.ranking": "bm25"}
 QUESTIONS = questions()
 SEEDS = 10  # of a walk: the best of the same lists
 _LIMIT = {"keyword": 2, "vectors": 3}  # which argument says how many
@@ -62,6 +64,10 @@ class Heard:
             rows = [(row.id, row.score) for row in found.rows]
             self._calls.append(Call(self._tier, self._user, arguments, named, rows))
         return found
+
+    def search_by_cover_density(self, *arguments: Any) -> Any:
+        """Ask for words as novamem does: in SQLite that is BM25."""
+        return self.search(*arguments, every_first=False)
 
     def walk(self, *arguments: Any) -> Any:
         """Ask for links."""
@@ -96,10 +102,10 @@ class Place:
             self._opened[user] = self.open(user)
         return self._opened[user]
 
-    def search(self, asked: Question, profile: str) -> scrubjay.Results:
+    def search(self, asked: Question, profile: str, **more: Any) -> scrubjay.Results:
         """Ask a question."""
-        filters = dict(asked.filters)
-        return self.of(asked.user).search(asked.text, profile=profile, limit=20, **filters)
+        filters = {"limit": 20, **asked.filters, **more}
+        return self.of(asked.user).search(asked.text, profile=profile, **filters)
 
     def close(self) -> None:
         """Close what was opened."""
@@ -261,12 +267,33 @@ def test_the_same_memories_match_words(places: Places):
         assert here == there, call
 
 
+def test_novamem_on_postgres_matches_the_same_and_ranks_by_cover_density(places: Places):
+    """NM-2: the same set under the same filters, in the order of other scores."""
+    words = [call for call in places.calls if call.tier == "keyword"][1::6]
+    reordered = 0
+    for call in words:
+        index = places.served["pgvector"].of(call.user)._context.tables.keyword
+        terms, scope, _, weights = call.arguments
+
+        there = index.search_by_cover_density(terms, scope, MEMORIES, weights)
+
+        here = [id_ for id_, _ in _again(places.embedded, call, limit=MEMORIES)]
+        assert {row.id for row in there.rows} == set(here)
+        assert there.rows == tuple(
+            sorted(there.rows, key=lambda row: (-row.score, -row.updated_us, row.id))
+        )
+        reordered += [row.id for row in there.rows] != here
+    assert reordered > len(words) / 2
+
+
 @pytest.mark.parametrize("name", SERVERS)
 def test_whole_profiles_give_the_same_hits(places: Places, name: str):
-    """Each question by one profile after the other: the same hits, with the same scores and parts."""
+    """Each question by one profile after the other: the same hits, with the same scores and parts.
+    NM-2: novamem in Postgres where it is told to rank by BM25 as well."""
     for n, (asked, here) in enumerate(zip(QUESTIONS, places.found, strict=True)):
         profile = _profile(n)
-        there = places.served[name].search(asked, profile)
+        ranked = {"overrides": BM25} if profile == "novamem" and "sqlite" not in name else {}
+        there = places.served[name].search(asked, profile, **ranked)
         assert there.degraded == here.degraded
         assert _same(*([(hit.id, hit.score) for hit in one] for one in (here, there))), (
             profile,

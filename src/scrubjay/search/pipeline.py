@@ -13,7 +13,7 @@ from functools import partial
 from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
-from scrubjay.errors import InvalidInput, Unavailable
+from scrubjay.errors import InvalidInput, ScrubjayError, TimedOut, Unavailable
 from scrubjay.text.analysis import content_hash
 from scrubjay.types import NOTHING, Candidate, Hit, Memory, Query, RankedList, Results, Row, Step
 
@@ -49,6 +49,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., Any])
+Errors = tuple[type[ScrubjayError], ...]
+# By these one source is lost, and the others answer. In other stages a database that is too slow fails the
+# search: without its records there are no hits.
+SOURCE_ERRORS: Errors = (Unavailable, TimedOut)
 # The fields of a Kit that belong to one database. The others are shared by all tiers of a search.
 PER_DATABASE = (
     *("records", "keyword", "vectors", "graph", "tokens", "files"),
@@ -324,12 +328,15 @@ def by_score(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=lambda row: (-round(row.score, 6), -row.updated_us, row.id)))
 
 
-def attempt(part: Part[T], run: Run, otherwise: T) -> tuple[T, Step]:
-    """Run and time one part. Unavailable, the only error a search forgives, is noted in its step."""
+def attempt(
+    part: Part[T], run: Run, otherwise: T, forgiven: Errors = (Unavailable,)
+) -> tuple[T, Step]:
+    """Run and time one part. An error that is forgiven, as Unavailable is everywhere, is noted in its
+    step."""
     at_us, started = time_ns() // 1000, perf_counter()
     try:
         out, lost = part(run), None
-    except Unavailable as error:
+    except forgiven as error:
         out, lost = otherwise, str(error)
     took_ms = (perf_counter() - started) * 1000
     return out, Step(part.name, took_ms, part.numbers, lost=lost, at_us=at_us)
@@ -344,9 +351,9 @@ def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...
     every = (*sources, *(source for fan in per_variant for source in fan(run)))
 
     def ask(source: Source) -> tuple[RankedList, Step]:
-        ranked, step = attempt(source, run, RankedList(source.name, searched=False))
-        if ranked.warning:
-            step = step._replace(notes={"warning": ranked.warning})
+        ranked, step = attempt(source, run, RankedList(source.name, searched=False), SOURCE_ERRORS)
+        notes = {"ranked_by": ranked.ranked_by, "warning": ranked.warning}
+        step = step._replace(notes={name: note for name, note in notes.items() if note})
         return ranked._replace(name=source.name), step._replace(came_out=len(ranked.rows))
 
     # Imported late: a keyword search from a cold shell has one source and needs no threads.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from scrubjay.errors import InvalidInput, StoreError
+from scrubjay.errors import InvalidInput, StoreError, TimedOut
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import Kit, Tier, search
 from scrubjay.search.profiles import Profile
@@ -142,6 +142,8 @@ class Search:
         if "embed_query" in profile.used and not own_lost:
             try:
                 self._context.embedding.prepare_search(links=walks_links)
+            except TimedOut:
+                pass  # a source that is too slow as well will say so; the others can answer
             except StoreError:
                 if not tiers:  # other tiers can answer where the own database is damaged
                     raise

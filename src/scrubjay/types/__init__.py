@@ -242,13 +242,15 @@ class Row(NamedTuple):
 class RankedList(NamedTuple):
     """The result of one source, best first, one row a memory.
     `best` is the highest score possible for this query; `searched` is False if the source was
-    unavailable. `warning` states what the source had to omit."""
+    unavailable. `warning` states what the source had to omit, `ranked_by` how the database ranked,
+    where databases differ in that."""
 
     name: str
     rows: tuple[Row, ...] = ()
     searched: bool = True
     best: float = 1.0
     warning: str = ""
+    ranked_by: str = ""
 
 
 class Found(NamedTuple):

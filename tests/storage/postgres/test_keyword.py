@@ -131,6 +131,78 @@ def test_matches_scores_and_order_are_those_of_sqlite(both, monkeypatch, small):
         assert db.execute("SELECT max(part) FROM word_parts").fetchone()[0] > 2
 
 
+# One vector of a whole memory: A to D are the title, the topics, the context, and text and id.
+BY_SQL = """
+SELECT m.id, ts_rank_cd('{0.4, 0.3, 0.6, 0.9}', v.vector::tsvector, v.query::tsquery, 1) AS score
+FROM (SELECT unnest(%(n)s::bigint[]) AS n, unnest(%(vectors)s::text[]) AS vector, %(query)s AS query)
+  AS v JOIN scrubjay.memories AS m ON m.n = v.n
+WHERE v.vector::tsvector @@ v.query::tsquery ORDER BY m.id
+"""
+
+
+def quoted(token):
+    return "'" + token.replace("\\", "\\\\") + "'"
+
+
+def separated(line):
+    """Return the tokens of a line; a quote separates two, as in FTS5."""
+    return line.replace("'", " ").split()
+
+
+def one_vector(title, topics, context, text, ident):
+    """Return all fields as one token vector, with a gap between two."""
+    marks, at = [], 0
+    for line, label in ((title, "A"), (topics, "B"), (context, "C"), (text, ""), (ident, "")):
+        for token in separated(line):
+            at += 1
+            marks.append(f"{quoted(token)}:{at}{label}")
+        at += 1
+    return " ".join(marks)
+
+
+def as_query(term):
+    runs = []
+    for run in term.any_of:
+        tokens = [
+            f"{quoted(one[:-1])}:*" if one.endswith("*") and len(one) > 1 else quoted(one)
+            for one in separated(" ".join(run))
+        ]
+        runs.append(" <-> ".join(tokens))
+    return " | ".join(runs)
+
+
+@pytest.mark.parametrize("parts", [1, 4], ids=["one-part", "several-parts"])
+def test_cover_density_is_the_ts_rank_cd_of_the_whole_memory(postgres_store, monkeypatch, parts):
+    """NM-2: any tokens, phrases, beginnings and forms; and a text of many parts as if it were one."""
+    if parts > 1:
+        for name, most in (("POSITIONS", 50), ("ALIKE", 12), ("AHEAD", 6)):
+            monkeypatch.setattr(postgres_words, f"MAX_{name}", most)
+    chance = random.Random(9)
+    put([postgres_store], *corpus(chance, 90))
+    fields = "title, topics, context, text, ident"
+    with postgres_store.db.read() as db:
+        lines = db.execute(f"SELECT rowid, {fields} FROM words").fetchall()
+        assert db.execute("SELECT max(part) + 1 FROM word_parts").fetchone()[0] >= parts
+    given = {"n": [n for n, *_ in lines], "vectors": [one_vector(*line) for _, *line in lines]}
+    tokens = " ".join(line[3] for line in lines).split()
+    weights = {"title": 0.9, "topics": 0.6, "context": 0.3, "text": 0.4, "ident": 0.4}
+
+    for _ in range(40):
+        terms = [a_term(chance, tokens) for _ in range(chance.randint(1, 3))]
+        if parts > 1:  # at a seam a phrase counts beside a token inside it; elsewhere it does not
+            terms = [Term(tuple((run[-1],) for run in term.any_of)) for term in terms]
+        given["query"] = " | ".join(map(as_query, terms))
+        with postgres_store.db.read() as db:
+            right = dict(db.connection.execute(BY_SQL.encode(), given).fetchall())
+
+        rows = postgres_store.keyword.search_by_cover_density(terms, EVERYTHING, 200, weights).rows
+
+        assert {row.id: row.score for row in rows} == pytest.approx(right, abs=2e-6, rel=1e-5)
+        assert list(rows) == sorted(rows, key=lambda row: (-row.score, -row.updated_us, row.id))
+        few = postgres_store.keyword.search_by_cover_density(terms, EVERYTHING, 5, weights)
+        assert few.rows == rows[:5]
+
+
 def test_no_token_is_read_as_syntax(postgres_store):
     """Neither where it is looked for, nor where it must or must not be, nor where it is written."""
     tokens = [
@@ -157,6 +229,8 @@ def test_no_token_is_read_as_syntax(postgres_store):
     for token in tokens:
         term = Term(((token,), ("pole", token), (token, "pole*")), unless=(token,))
         assert ids(postgres_store, Term((("tent",),)), term) == {"a", "b"}, token
+        ranked = postgres_store.keyword.search_by_cover_density([term], EVERYTHING, 9, {})
+        assert {row.id for row in ranked.rows} == ids(postgres_store, term), token
         for scope in (Scope(holds=(term,)), Scope(lacks=(term,))):
             assert ids(postgres_store, *asking("tent"), scope=scope) <= {"a", "b"}, token
 

@@ -106,6 +106,19 @@ def test_the_explanation_shows_raw_and_normalised_scores_and_weights(stocked):
     assert "weight: 0.5" in shown
 
 
+def test_the_explanation_of_a_store_in_postgres_shows_ranks_of_postgres(shell, postgres_url):
+    """NM-2, R-7: 2 of 4 words, one of them the id, are 2 / ln 5; 1 of 5 is 1 / ln 6."""
+    for id_, text in (("a", "amber amber copper"), ("b", "amber and three others")):
+        shell("--db", postgres_url, "add", text, "--id", id_)
+    asked = ("query", "amber", "--profile", "novamem", "--weights", "exact_id", "--explain")
+
+    shown = shell("--db", postgres_url, *asked).out
+
+    assert "ranked_by: ts_rank_cd" in shown
+    assert "keyword #1 (raw 1.242670)" in shown
+    assert "keyword #2 (raw 0.558111)" in shown
+
+
 def test_what_waits_for_its_links_is_in_the_status(stocked, monkeypatch):
     """NM-8: and how to have them made."""
     monkeypatch.setattr("scrubjay.write.auto_links.AutoLinks.link_next", lambda *_: 0)

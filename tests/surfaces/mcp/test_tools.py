@@ -183,6 +183,31 @@ def test_a_search_has_the_ids_scores_and_explanation_of_the_library(asked, store
     assert not {"why", "found", "cosine"} & set(plain["hits"][0])
 
 
+def test_an_agent_sets_weights_and_namespaces_of_one_search(asked, store):
+    """NM-4, NM-5: a client that checks arguments by the schema can send what the document names."""
+    for name, text in (("home", "The kettle whistles"), ("work", "The kettle of the office")):
+        store.add(text, id=name, namespace=name)
+    schema = next(
+        one for one in asked.list_tools().tools if one.name == "memory_search"
+    ).input_schema
+    assert {"weights", "namespaces"} <= set(schema["properties"])
+    exact_id = {"keyword": 1, "vector": 0, "graph": 0}
+    search = {"query": "kettle whistles", "profile": "novamem", "explain": True}
+
+    for weights in (exact_id, "exact_id"):
+        hits = asked.call("memory_search", **search, weights=weights)["hits"]
+        assert [(hit["id"], hit["why"]) for hit in hits] == [
+            ("home", {"keyword": 1.0}),
+            ("work", {"keyword": 0.0}),
+        ]
+    for name in ("namespaces", "includeNamespaces"):
+        found = asked.call("memory_search", **search, **{name: ["work"]})
+        assert [hit["id"] for hit in found["hits"]] == ["work"]
+    assert "must be above 0" in asked.refused(
+        "memory_search", {**search, "weights": {"vector": 0}}
+    )
+
+
 def test_what_says_nothing_is_left_out(full, store):
     """An agent pays for every null; what is false or zero says something."""
     store.add("a kettle", id="k")

@@ -14,6 +14,7 @@ WEIGHTS = {"keyword": 0.3, "vector": 0.6, "graph": 0.1}
 # The context of a text, or of a message in its conversation, counts less than its own words.
 FIELDS = {"title": 1.0, "topics": 1.0, "context": 0.5, "ident": 1.0}
 ROWS = 64
+RANKING = sources.COVER_DENSITY  # Postgres: ts_rank_cd; SQLite has none, so BM25 there
 
 
 def novamem() -> tuple[Stage, ...]:
@@ -25,9 +26,11 @@ def novamem() -> tuple[Stage, ...]:
         understand.embed_query(),
         recall(
             sources=(
-                sources.any_word(depth=ROWS, times=1, weights=FIELDS).named("keyword"),
+                sources.any_word(depth=ROWS, times=1, weights=FIELDS, ranking=RANKING).named(
+                    "keyword"
+                ),
                 sources.vector(depth=ROWS),
-                graph.graph(seeds=10, steps=2, depth=ROWS, weights=FIELDS),
+                graph.graph(seeds=10, steps=2, depth=ROWS, weights=FIELDS, ranking=RANKING),
             )
         ),
         min_max.clamp(name="vector", low=0.0, high=1.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scrubjay.errors import TimedOut, Unavailable
 from scrubjay.search.pipeline import Run, limits, stage
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.text.snippets import count_matches, preview, snippet
@@ -29,11 +30,14 @@ def top(run: Run) -> Run:
 def mark_near_duplicates(run: Run) -> Run:
     """List with each hit the memories with nearly the same text that the caller can read."""
     graph = run.kit.graph
-    if graph is None or not run.pool or graph.is_empty():
-        return run
     # A near-duplicate may lack a word of the query; every other filter applies to it.
     scope = run.query.scope._replace(holds=(), lacks=())
-    alike = graph.linked([candidate.id for candidate in run.pool], scope, NEAR_DUPLICATE)
+    try:
+        if graph is None or not run.pool or graph.is_empty():
+            return run
+        alike = graph.linked([candidate.id for candidate in run.pool], scope, NEAR_DUPLICATE)
+    except TimedOut as error:  # the hits are the same without the marks
+        raise Unavailable(str(error)) from error
     if not alike:
         return run
     pool = (one._replace(near_duplicates=alike.get(one.id, ())) for one in run.pool)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput
-from scrubjay.search.pipeline import Run, Source, by_score, limits, stage
+from scrubjay.search.pipeline import Run, Source, by_score, checked_by, limits, stage
 from scrubjay.types import (
     DEFAULT_NAMESPACE,
     LANGUAGES,
@@ -20,8 +20,13 @@ from scrubjay.types import (
     Term,
 )
 
+if TYPE_CHECKING:
+    from scrubjay.storage.sql.keyword_ranking import KeywordIndex
+
 # How much a word counts in each field; in the text it counts 1.
 FIELD_WEIGHTS: Mapping[str, float] = {"title": 1.0, "topics": 1.0, "context": 1.0, "ident": 1.0}
+# How texts that contain any word are ranked.
+BM25, COVER_DENSITY = "bm25", "cover_density"
 
 
 @stage
@@ -90,8 +95,14 @@ def keyword(
     return by_word(run, run.query.words, enough(run, depth, times), weights)
 
 
+def check_ranking(*, ranking: str, **_: object) -> None:
+    if ranking not in (BM25, COVER_DENSITY):
+        raise InvalidInput(f"ranking is {ranking!r}; it must be {BM25} or {COVER_DENSITY}")
+
+
 @stage
 @limits(depth="1 or more", times="1 or more")
+@checked_by(check_ranking)
 def any_word(
     run: Run,
     *,
@@ -100,13 +111,15 @@ def any_word(
     weights: Mapping[str, float] = FIELD_WEIGHTS,
     types: tuple[str, ...] = (),
     not_types: tuple[str, ...] = (),
+    ranking: str = BM25,
 ) -> RankedList:
     """Memories that contain any term of the query, by BM25 alone; of some types, or all but some.
-    Up to `depth` rows, or `times` the limit of the search if that is more."""
+    Up to `depth` rows, or `times` the limit of the search if that is more. With `ranking`
+    "cover_density", Postgres ranks by `ts_rank_cd`, and SQLite by BM25."""
     if types and not _has_types(run, types):
         return RankedList("keyword")
     depth, narrowed = enough(run, depth, times), _of_types(run, types, not_types)
-    return by_word(narrowed, run.query.words, depth, weights, every_first=False)
+    return by_any_word(narrowed, depth, weights, ranking)
 
 
 def _of_types(run: Run, types: tuple[str, ...], not_types: tuple[str, ...]) -> Run:
@@ -127,25 +140,37 @@ def _has_types(run: Run, types: tuple[str, ...]) -> bool:
 
 
 def by_word(
-    run: Run,
-    terms: tuple[Term, ...],
-    depth: int,
-    weights: Mapping[str, float] = FIELD_WEIGHTS,
-    *,
-    every_first: bool = True,
+    run: Run, terms: tuple[Term, ...], depth: int, weights: Mapping[str, float] = FIELD_WEIGHTS
 ) -> RankedList:
-    """Return up to `depth` different texts that contain these terms.
-    With `every_first`, texts that contain all of them come first."""
+    """Return up to `depth` different texts that contain these terms, those with all of them first."""
+    search, scope = _keyword_index(run, weights).search, run.query.scope
+    return different(
+        run, lambda most: search(terms, scope, most, weights, every_first=True), depth
+    )
+
+
+def by_any_word(run: Run, depth: int, weights: Mapping[str, float], ranking: str) -> RankedList:
+    """Return up to `depth` different texts that contain any term of the query, by one ranking."""
+    index = _keyword_index(run, weights)
+    search = (
+        index.search_by_cover_density
+        if ranking == COVER_DENSITY
+        else partial(index.search, every_first=False)
+    )
+    terms, scope = run.query.words, run.query.scope
+    return different(run, lambda most: search(terms, scope, most, weights), depth)
+
+
+def _keyword_index(run: Run, weights: Mapping[str, float]) -> KeywordIndex:
+    """Return the index, after a check of the weights of fields."""
     unknown = [name for name in weights if name not in (*FIELD_WEIGHTS, "text")]
     if unknown or any(weight < 0 for weight in weights.values()):
         fields = ", ".join(("text", *FIELD_WEIGHTS))
         raise InvalidInput(
             f"keyword.weights is {dict(weights)}; the fields are {fields}, weights 0 or more"
         )
-    search, scope = run.kit.need("keyword").search, run.query.scope
-    return different(
-        run, lambda most: search(terms, scope, most, weights, every_first=every_first), depth
-    )
+    index: KeywordIndex = run.kit.need("keyword")
+    return index
 
 
 @stage

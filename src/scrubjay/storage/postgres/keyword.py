@@ -9,22 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from math import ceil, log2
 from typing import NamedTuple
 
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Database
-from scrubjay.storage.postgres import words
+from scrubjay.storage.postgres import cover_density, words
+from scrubjay.storage.postgres.matching import HELD, FieldWeights, Matching, in_scope, weight_of
 from scrubjay.storage.postgres.words import COUNTED, Indexed, indexed, run_query, tsquery
 from scrubjay.storage.sql import keyword_ranking as ranking
 from scrubjay.storage.sql.keyword_ranking import FIELDS, K1, B, fts5_idf, idf, rarity_of
-from scrubjay.storage.sql.scope import EVERYTHING, where
-from scrubjay.types import Scope, Term
+from scrubjay.storage.sql.scope import where
+from scrubjay.types import RankedList, Scope, Term
 
-_HELD = "(w.main @@ ?::tsquery OR w.ident @@ ?::tsquery)"
 _OTHER = "(o.main @@ ?::tsquery OR o.ident @@ ?::tsquery)"
 # How often a part contains a run of tokens.
-_OFTEN = "ts_rank_cd({main}, w.main, ?::tsquery) + ts_rank_cd({ident}, w.ident, ?::tsquery) AS often{at}"
+_OFTEN = "{rank} AS often{at}"
 # Rounded, because a weight such as 1.2 is not exact in the four bytes that Postgres gives it.
 _SUMMED = "round(sum(often{at})::float8 * {scale} * 1e5) / 1e5 AS often{at}"
 _BM25 = "?::float8 * often{at} * {k1_more} / (often{at} + longer)"
@@ -64,8 +63,9 @@ class PostgresKeyword(ranking.KeywordIndex):
         index = counts.indexed
         mean = index.tokens / index.memories if index.tokens else 1.0
         bm25 = _Bm25(db, self._db.codec, query.weights, mean)
-        asked = _Query(db, self._db, _in_scope(scope, self._db), bm25, query.limit)
-        terms = ranking.parts_of_the_unknown(asked.finds, query.terms)
+        matching = Matching(db, self._db, in_scope(scope, self._db))
+        asked = _Query(matching, bm25, query.limit)
+        terms = ranking.parts_of_the_unknown(matching.finds, query.terms)
         small = index.memories <= ranking.SMALL_STORE
         memories, held = index.memories, counts.held(terms)
         many = sum(held) > ranking.MANY
@@ -76,6 +76,14 @@ class PostgresKeyword(ranking.KeywordIndex):
         if small:
             return _score_small(asked, terms, [idf(rarity_of(memories, n)) for n in held])
         return _score_large(asked, terms, counts, query.every_first)
+
+    def search_by_cover_density(
+        self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
+    ) -> RankedList:
+        with self._db.read() as db:
+            matching = Matching(db, self._db, in_scope(scope, self._db))
+            known = ranking.parts_of_the_unknown(matching.finds, terms)
+            return cover_density.rank(matching, known, weights, limit)
 
     def rarity(self, term: Term) -> float:
         with self._db.read() as db:
@@ -108,7 +116,7 @@ class _Counts(NamedTuple):
 
     def held(self, terms: Sequence[Term], reader: str | None = None) -> list[int]:
         missing = [term for term in dict.fromkeys(terms) if (reader, term) not in self.cache]
-        seen = _in_scope(Scope(reader=reader), self.of)
+        seen = in_scope(Scope(reader=reader), self.of)
         selects: list[str] = []
         arguments: list[object] = []
         for term in missing:
@@ -132,52 +140,32 @@ class _Counts(NamedTuple):
         return self.cache[reader, None]
 
 
-def _in_scope(scope: Scope, db: Database) -> Clause:
-    condition, arguments = where(scope, db)
-    if condition == EVERYTHING:
-        return Clause("", ())
-    seen = f" AND EXISTS (SELECT 1 FROM memories AS m WHERE m.n = w.memory AND {condition})"
-    return Clause(seen, tuple(arguments))
-
-
 class _Query(NamedTuple):
-    """One search: its scope, its scoring and its limit."""
+    """One search: what it matches, its scoring and its limit."""
 
-    db: Connection
-    of: Database
-    scope: Clause
+    matching: Matching
     bm25: _Bm25
     limit: int
 
-    def finds(self, term: Term) -> bool:
-        held, _ = self.of.holding(term)
-        condition, arguments = self.scope
-        statement = f"SELECT 1 FROM ({held.sql}) AS w WHERE TRUE{condition} LIMIT 1"
-        return self.db.execute(statement, (*held.arguments, *arguments)).fetchone() is not None
-
-    def holding(self, terms: Sequence[Term]) -> Clause:
-        wanted = " | ".join(filter(None, (tsquery(term, self.of.codec) for term in terms)))
-        return Clause(_HELD + self.scope.sql, (wanted, wanted, *self.scope.arguments))
-
     def of_holding(self, terms: Sequence[Term]) -> Clause:
-        held = self.holding(terms)
+        held = self.matching.holding(terms)
         picked = f"SELECT w.memory FROM word_parts AS w WHERE {held.sql}"
         return Clause(f"w.memory = ANY(ARRAY({picked}))", held.arguments)
 
     def of_complete(self, terms: Sequence[Term]) -> Clause:
         """Return the condition that a part is of a memory that contains every term, rarest first."""
-        each = [wanted for term in terms for wanted in [tsquery(term, self.of.codec)] * 2]
-        in_one_part = " AND ".join([_HELD] * len(terms))
+        each = [wanted for term in terms for wanted in [tsquery(term, self.bm25.codec)] * 2]
+        in_one_part = " AND ".join([HELD] * len(terms))
         # Postgres finds memories that contain all terms in one part without reading any other. Only a
         # long memory has several parts.
         longer = min(words.MAX_POSITIONS, words.MAX_ALIKE)
         spread = (
             f" AND EXISTS (SELECT 1 FROM word_parts AS o WHERE o.memory = w.memory AND {_OTHER})"
         )
-        condition, given = self.scope
+        condition, given = self.matching.scope
         picked = (
             f"SELECT w.memory FROM word_parts AS w WHERE {in_one_part}{condition} UNION"
-            f" SELECT w.memory FROM word_parts AS w WHERE w.length > {longer} AND {_HELD}"
+            f" SELECT w.memory FROM word_parts AS w WHERE w.length > {longer} AND {HELD}"
             f"{spread * (len(terms) - 1)}{condition}"
         )
         return Clause(f"w.memory = ANY(ARRAY({picked}))", (*each, *given, *each, *given))
@@ -206,23 +194,18 @@ class _Bm25(NamedTuple):
 
         All parts of a memory that contain a run must meet it. Runs are in the order of terms.
         """
-        # Postgres takes no weight above 1. A power of two loses nothing.
-        scale = 2.0 ** ceil(log2(max(1.0, *map(self._weight, FIELDS))))
-        title, text, topics, context, ident = (self._weight(field) / scale for field in FIELDS)
-        often = {
-            "main": _weights_array(text, text, context, title),
-            "ident": _weights_array(ident, 0, 0, topics),
-        }
-        all_counted = min(map(self._weight, FIELDS)) >= _MIN_COUNTED
+        of_fields = FieldWeights.of(self.weights)
+        lightest = min(weight_of(field, self.weights) for field in FIELDS)
+        all_counted = lightest >= _MIN_COUNTED
         found: list[str] = []
         counted: list[str] = []
         given: list[object] = []
         for at, run in enumerate(runs):
-            found.append(_OFTEN.format(at=at, **often))
-            counted.append(_SUMMED.format(at=at, scale=scale))
+            found.append(_OFTEN.format(at=at, rank=of_fields.rank))
+            counted.append(_SUMMED.format(at=at, scale=of_fields.scale))
             given += [run_query(run.tokens, self.codec, COUNTED)] * 2
             if not all_counted:
-                found.append(f"{_HELD} AS held{at}")
+                found.append(f"{HELD} AS held{at}")
                 counted.append(f"bool_or(held{at}) AS held{at}")
                 given += [run_query(run.tokens, self.codec)] * 2
         scores: list[str] = []
@@ -246,14 +229,6 @@ class _Bm25(NamedTuple):
         given += (*candidates.arguments, self.mean, *(run.idf for run in runs), *taken.arguments)
         return self.db.execute(statement + taken.sql, given).fetchall()
 
-    def _weight(self, field: str) -> float:
-        return float(self.weights.get(field, 1.0))
-
-
-def _weights_array(unlabelled: float, ahead: float, second: float, first: float) -> str:
-    """Return the weights of the labels D, C, B and A in the syntax of Postgres."""
-    return f"'{{{unlabelled},{ahead},{second},{first}}}'::real[]"
-
 
 def _score_small(query: _Query, terms: Sequence[Term], idfs: Sequence[float]) -> ranking.Scored:
     """Rank by our own weights; of several forms of a term, the best counts."""
@@ -262,7 +237,7 @@ def _score_small(query: _Query, terms: Sequence[Term], idfs: Sequence[float]) ->
         for at, (term, weight) in enumerate(zip(terms, idfs, strict=True))
         for run in term.any_of
     ]
-    rows = query.bm25.score(runs, query.holding(terms), _ALL, each_form=False)
+    rows = query.bm25.score(runs, query.matching.holding(terms), _ALL, each_form=False)
     complete = {n for n, _, held in rows if held == len(terms)}
     return ranking.Scored({n: score for n, score, _ in rows}, complete, idfs)
 
@@ -305,7 +280,7 @@ def _rank(
     limit = query.limit
     taken = Clause(_BEST, (wanted, limit - 1, limit + ranking.MOST_TIES))
     if sum(held) <= FEW:
-        return query.bm25.score(runs, query.holding(terms), taken, each_form=True)
+        return query.bm25.score(runs, query.matching.holding(terms), taken, each_form=True)
     if len(terms) == wanted > 1 and held[rarest_first[0]] >= limit:
         rows = query.bm25.score(runs, query.of_complete(in_order), taken, each_form=True)
         if len(rows) >= limit:
@@ -316,7 +291,7 @@ def _rank(
             _, score, count = rows[limit - 1]
             if count == wanted or score > most_of_others + _CLOSE:
                 return rows
-    return query.bm25.score(runs, query.holding(terms), taken, each_form=True)
+    return query.bm25.score(runs, query.matching.holding(terms), taken, each_form=True)
 
 
 def _deciding(

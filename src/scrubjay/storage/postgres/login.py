@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from scrubjay.errors import InvalidInput, MissingExtra, ScrubjayError, StoreError
+from scrubjay.errors import InvalidInput, MissingExtra, ScrubjayError, StoreError, TimedOut
 from scrubjay.storage.postgres.session import Session
 from scrubjay.storage.sqlite.location import MoveNote
 from scrubjay.text.urls import ServerAddress
@@ -185,7 +185,7 @@ def _explain(
     if isinstance(error, errors.LockNotAvailable):
         return StoreError(f"{here}: another process has been writing for {waited_s:.0f} s")
     if isinstance(error, errors.QueryCanceled):
-        return StoreError(f"{here} took too long and was stopped ({message}); try again")
+        return TimedOut(f"{here} took too long and was stopped ({message}); try again")
     if isinstance(error, errors.InsufficientPrivilege):
         return StoreError(
             f"{here}: the user lacks a permission ({message});"

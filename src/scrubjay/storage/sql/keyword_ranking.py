@@ -75,6 +75,14 @@ class KeywordIndex(ABC):
             ranked = complete_first(scores, complete) if every_first else list(scores.items())
             return best_of(db, ranked, limit, idfs)
 
+    def search_by_cover_density(
+        self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
+    ) -> RankedList:
+        """Return the memories that contain any term, ranked by `ts_rank_cd` in Postgres. SQLite has no
+        such ranking, so BM25 stands for it."""
+        found = self.search(terms, scope, limit, weights, every_first=False)
+        return found._replace(ranked_by="BM25")
+
     @abstractmethod
     def _score(self, db: Connection, query: KeywordQuery) -> Scored:
         """Score the best memories, with all that tie with the last."""

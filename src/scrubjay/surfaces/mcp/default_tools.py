@@ -153,6 +153,8 @@ DEFAULT_TOOLS = (
             "topics": "any of these",
             "types": "any of these, such as fact, preference, decision, task, message, document",
             "namespace": "only this one; `project/` includes all below",
+            "namespaces": "only these",
+            "weights": "of keyword, vector, graph (novamem)",
             "collection": "",
             "session": "only this conversation",
             "since": "stored or said since: date, ISO time, or e.g. yesterday",
