@@ -45,7 +45,6 @@ EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/cli/vectors.py": {"models"},
     "surfaces/cli/write.py": {"conversations"},
     "surfaces/callers.py": {"models"},
-    "surfaces/render/results.py": {"search"},
     "surfaces/verbs/operate.py": {"ops", "search"},
 }
 

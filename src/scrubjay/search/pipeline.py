@@ -159,8 +159,8 @@ class Run(NamedTuple):
         return self._replace(counts={**self.counts, **counts})
 
     def warning(self, *warnings: str) -> Run:
-        """Return this run with warnings for the results; empty ones are left out."""
-        joined = "; ".join(filter(None, warnings))
+        """Return this run with more warnings for the results; empty ones are left out."""
+        joined = "; ".join(filter(None, (self.notes.get("warning"), *warnings)))
         return self.noting(warning=joined) if joined else self
 
     def with_rows(self, name: str, change: Callable[[tuple[Row, ...]], Iterable[Row]]) -> Run:
@@ -313,6 +313,11 @@ def explained_by(explain: Callable[[Explanation, Step], None]) -> Callable[[F], 
     return _mark("explain", explain)
 
 
+def asks_no_store(function: F) -> F:
+    """Let a stage at the beginning of a profile run before the search asks any store for anything."""
+    return _mark("asks_no_store", True)(function)
+
+
 def merges_tables(*names: str) -> Callable[[F], F]:
     """Let an override of one of these tables replace only the keys that it names."""
     return _mark("merged_tables", names)
@@ -422,14 +427,26 @@ def advance(part: Stage, run: Run) -> tuple[Run, Step]:
     return after._replace(notes={}, branches=()), step
 
 
-def search(query: Query, profile: str, stages: tuple[Stage, ...], kit: Kit) -> Results:
-    """Run the stages of a profile and return the results with a trace of each stage."""
-    started = perf_counter()
-    run = Run(query, kit)
+def through(stages: Iterable[Stage], run: Run) -> Run:
+    """Run stages one after the other, with a step of each in the trace."""
     for part in stages:
         after, step = advance(part, run)
         run = after._replace(trace=(*after.trace, step))  # a stage may read the trace so far
-    took_ms = (perf_counter() - started) * 1000
+    return run
+
+
+def search(
+    query: Query,
+    profile: str,
+    stages: tuple[Stage, ...],
+    kit: Kit,
+    trace: tuple[Step, ...] = (),
+) -> Results:
+    """Run the stages of a profile and return the results with a trace of each stage.
+    `trace` has the steps of the first stages, where they have run already."""
+    started = perf_counter()
+    run = through(stages[len(trace) :], Run(query, kit, trace=trace))
+    took_ms = (perf_counter() - started) * 1000 + sum(step.took_ms for step in trace)
     hits = tuple(_hit(candidate, candidate.memory) for candidate in run.pool if candidate.memory)
     topics = Counter(topic for hit in hits for topic in hit.topics)
     listed = {ranked.name: len(ranked.rows) for ranked in run.lists}

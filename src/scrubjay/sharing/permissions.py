@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import InvalidInput, NotFound
@@ -40,10 +41,14 @@ class Permissions:
         self._people = people
 
     def narrowed(self, filters: Filters) -> Scope:
+        return self.expanded(self.checked(filters))
+
+    def checked(self, filters: Filters) -> Scope:
+        """Check filters without asking the store; `project/` is not yet all of that project."""
         named = several(filters.namespaces, "namespaces")
         one = None if filters.namespace is None else (check_text("namespace", filters.namespace),)
         return self.sees._replace(
-            namespaces=self._expanded(one if named is None else named + (one or ())),
+            namespaces=one if named is None else named + (one or ()),
             types=several(filters.types, "types"),
             topics=None if filters.topics is None else topics_of(filters.topics),
             collection=_text("collection", filters.collection),
@@ -55,12 +60,14 @@ class Permissions:
             until=parse_bound(filters.until, "until", self._clock, end_of_day=True),
         )
 
-    def _expanded(self, namespaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    def expanded(self, scope: Scope) -> Scope:
         """Replace `project/` by all namespaces of that project, if there are any."""
-        if namespaces is None or not any(map(_is_project, namespaces)):
-            return namespaces
-        found = [(_is_project(name) and self._of_project(name)) or (name,) for name in namespaces]
-        return tuple(dict.fromkeys(name for names in found for name in names))
+        if scope.namespaces is None or not any(map(_is_project, scope.namespaces)):
+            return scope
+        found = [
+            (_is_project(name) and self._of_project(name)) or (name,) for name in scope.namespaces
+        ]
+        return scope._replace(namespaces=tuple(dict.fromkeys(chain.from_iterable(found))))
 
     def unmatched(self, namespaces: tuple[str, ...] | None) -> list[str]:
         """Name each project without a namespace that the caller sees, and the projects that exist."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from scrubjay.errors import InvalidInput, StoreError, TimedOut
 from scrubjay.search import profiles
-from scrubjay.search.pipeline import Kit, Tier, search
+from scrubjay.search.pipeline import Kit, Run, Tier, search, through
 from scrubjay.search.profiles import Profile
 from scrubjay.sharing.permissions import topics_of
 from scrubjay.store.context import Context
@@ -57,45 +57,47 @@ class Search:
         profile, walks_links = self._profile(request)
         limit = _checked_limit(request.limit, profile)
         context = self._context
-        scope = context.sees if filters == _NO_FILTERS else context.permissions.narrowed(filters)
+        permissions = context.permissions
+        scope = context.sees if filters == _NO_FILTERS else permissions.checked(filters)
         tiers = context.tiers_of(profile) if context.tiers.named else ()
         as_of = None if request.as_of is None else self._as_of(request.as_of)
         if as_of is not None:
             scope = scope._replace(until=min(scope.until or as_of, as_of))
+        query = _query(request, min(limit, profile.most), as_of)
+        begun = self._begun(query, profile, tiers) if profile.early else Run(query)
+        if scope.namespaces:
+            scope = permissions.expanded(scope)
         if not (request.include_expired or request.history):
             scope = self._valid_at(as_of or context.clock(), scope, tiers)
         self._prepare(profile, tiers, walks_links)
         # Before and after: a replica may not yet have had what arrives there during the search.
         behind = list(self._behind(profile))
-        query = Query(
-            request.query,
-            scope,
-            min(limit, profile.most),
-            request.min_score,
-            limited=request.limit is not None,
-            tags=() if request.tags is None else topics_of(request.tags, "tags"),
-            domain=request.domain,
-            as_of=as_of,
-            history=request.history or request.include_expired,
-        )
         stages, kit = profile.stages, self._kit(profile, tiers)
+        if profile.early and kit.embedder is not begun.kit.embedder:
+            begun = self._begun(query, profile, tiers)  # the model of the store has changed
+        bound = begun.query.scope
+        query = begun.query._replace(scope=scope._replace(holds=bound.holds, lacks=bound.lacks))
         if as_of is not None:
             from scrubjay.search.stages.wordings import as_worded
 
             stages, kit = (*stages, as_worded()), kit._replace(versions=context.tables.versions)
-        results = search(query, profile.name, stages, kit)
+        results = search(query, profile.name, stages, kit, begun.trace)
         lacks = [*self._not_searched(profile, tiers), *self._not_found(results, scope, tiers)]
         lacks += behind or self._behind(profile)
         if as_of is not None and not results.hits:
             lacks += self._not_stored_yet(as_of, tiers)
         if scope.namespaces:
-            lacks += context.permissions.unmatched(scope.namespaces)
+            lacks += permissions.unmatched(scope.namespaces)
         results.degraded = (*results.degraded, *lacks)
         if limit > profile.most:
             results.counts = {**results.counts, "limit_cut_from": limit}
         self._count_hits(results)
         self._notify(results)
         return results
+
+    def _begun(self, query: Query, profile: Profile, tiers: tuple[Tier, ...]) -> Run:
+        """Run the first stages, which need only models, before any store is asked."""
+        return through(profile.early, Run(query, self._kit(profile, tiers)))
 
     def _profile(self, request: Request) -> tuple[Profile, bool]:
         """Return the profile to run, and whether it walks links where no weight leaves them out."""
@@ -229,6 +231,20 @@ def _unknown(what: str, names: Sequence[str], known: Mapping[str, int]) -> Itera
         if name not in known:
             close = did_you_mean(name, known)
             yield f"there is no {what} {name!r}{close}; there are: {shown}{more}"
+
+
+def _query(request: Request, limit: int, as_of: datetime | None) -> Query:
+    """Return the query of a request, whose scope is not known yet."""
+    return Query(
+        request.query,
+        limit=limit,
+        min_score=request.min_score,
+        limited=request.limit is not None,
+        tags=() if request.tags is None else topics_of(request.tags, "tags"),
+        domain=request.domain,
+        as_of=as_of,
+        history=request.history or request.include_expired,
+    )
 
 
 def _checked_limit(limit: object, profile: Profile) -> int:

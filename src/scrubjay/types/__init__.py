@@ -286,6 +286,7 @@ class Candidate(NamedTuple):
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None
     change_dates: Mapping[str, datetime] = NOTHING
+    band: str | None = None
 
     @property
     def order(self) -> tuple[float, int, str]:
@@ -314,7 +315,8 @@ class Hit(NamedTuple):
     `near_duplicates` are ids of memories with nearly the same text, nearest first. `passages` is
     the number of its chunks, where they were counted. `supersedes` are the ids of memories that it
     replaces, newest first; `superseded_by` is the id of one that may replace it; `change_dates` says
-    when these were created. `span` are the characters of `text` between which `lines` stand."""
+    when these were created. `span` are the characters of `text` between which `lines` stand. `band`
+    says in a word how good the score is, where the profile has bands."""
 
     id: str
     score: float
@@ -357,6 +359,7 @@ class Hit(NamedTuple):
     superseded_by: str | None = None
     change_dates: Mapping[str, datetime] = NOTHING
     span: tuple[int, int] | None = None
+    band: str | None = None
 
 
 class Results:
@@ -401,6 +404,19 @@ class Results:
             return LIKELY
         return UNSURE if self.confidence >= LEAST_UNSURE else NOT_STORED
 
+    @property
+    def summary(self) -> str:
+        """How many of how many different candidates were reranked, and how many are returned."""
+        read = sum(hit.rerank_score is not None for hit in self.hits)
+        reranked = self.counts.get("reranked", read)
+        candidates = self.counts.get("candidates", max(reranked, len(self.hits)))
+        return f"Reranked {reranked} of {candidates}, returned {len(self.hits)}"
+
+    @property
+    def searched(self) -> str:
+        """What was searched, where nothing was found and the profile says that; otherwise empty."""
+        return "; ".join(filter(None, (step.notes.get("nothing_found") for step in self.trace)))
+
     def explain(self, hit: Hit) -> ScoreSum:
         """Return the parts that add up to the score of a hit, and how each was calculated."""
         from scrubjay.types.reports import score_sum
@@ -424,11 +440,7 @@ class Results:
             ]
             for hit in self.hits
         ]
-        read = sum(hit.rerank_score is not None for hit in self.hits)
-        reranked = self.counts.get("reranked", read)
-        candidates = self.counts.get("candidates", max(reranked, len(rows)))
-        line = f"Reranked {reranked} of {candidates}, returned {len(rows)}"
-        return [rows, line, [[topic, count] for topic, count in self.topics.items()]]
+        return [rows, self.summary, [[topic, count] for topic, count in self.topics.items()]]
 
     def passages(self, tokens: int) -> tuple[Passage, ...]:
         """Return whole passages of the hits within a budget of tokens, best first.

@@ -100,14 +100,28 @@ def test_gno_and_gnosis_use_token_vectors_where_it_is_not_installed(store):
     assert "bundled_cross_encoder" not in found
 
 
-@pytest.mark.parametrize("profile", ["gno", "gnosis"])
-def test_a_slow_machine_reads_fewer_passages(store, bundled_models, monkeypatch, profile):
+def test_a_slow_machine_reads_fewer_passages(store, bundled_models, monkeypatch):
     """R-12: the measured speed decides the depth before the first passage is read."""
     monkeypatch.setattr(GuardedReranker, "ms_per_1000_chars", lambda self, within_s: 5000.0)
-    results = store.search("spider legs question", profile=profile)
+    results = store.search("spider legs question", profile="gno")
 
     assert steps(results)["bundled_cross_encoder"].notes["pairs"] == 2
     assert any("passages were reranked" in reason for reason in results.degraded)
+
+
+@pytest.mark.parametrize("mode", ["standard", "deep"])
+def test_gnosis_reads_all_candidates_however_slow_the_machine(
+    store, bundled_models, monkeypatch, mode
+):
+    """GS-9: no deadline applies unless the caller sets one."""
+    monkeypatch.setattr(GuardedReranker, "ms_per_1000_chars", lambda self, within_s: 5000.0)
+    asked = {"query": "spider legs question", "profile": "gnosis", "mode": mode}
+    found = store.search(**asked)
+    hasty = store.search(**asked, overrides={"bundled_cross_encoder.deadline_ms": 2000})
+
+    assert (found.counts["reranked"], found.degraded) == (len(NOTES), ())
+    assert hasty.counts["reranked"] == 2
+    assert "no more fit into 2000 ms" in hasty.degraded[0]
 
 
 @pytest.mark.parametrize("named", [None, RANKER])

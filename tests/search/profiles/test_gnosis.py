@@ -13,8 +13,10 @@ from traces import steps
 
 import scrubjay
 from scrubjay import InvalidInput, Unavailable
+from scrubjay.models.guard import GuardedEmbedder
 from scrubjay.search import profiles
 from scrubjay.search.profiles.gnosis import band
+from scrubjay.storage.sqlite.connection import TolerantConnection
 
 QUERY = "postgres backup"
 LONG = "Postgres backups go to the second bucket every night at two. " + (
@@ -151,6 +153,34 @@ class TestTheAnswer:
         assert store.get("book").text in texts
         assert results.counts["reranked"] == 41
         assert steps(results)["cross_encoder"].numbers["deadline_ms"] is None
+
+    def test_the_title_is_read_and_counts_as_text(self, opened):
+        """GS-9, GS-11: what is only in the title is read by the reranker, and found by the floor."""
+        reader = ScriptedReranker(lambda _, texts: [0.008] * len(texts))
+        titled = {
+            "id": "connection",
+            "title": "Postgres connection string",
+            "text": "host=db.internal port=5432 user=app",
+        }
+        store = opened([*memories()[7:], titled], reranker=reader)
+
+        results = store.search("postgres")
+
+        assert {hit.id: hit.score for hit in results} == {"connection": 0.30}
+        assert results[0].why == pytest.approx({"rerank": 0.008, "keyword_floor": 0.292})
+        ((_, texts),) = reader.asked
+        assert "Postgres connection string\nhost=db.internal port=5432 user=app" in texts
+        half = store.search("postgres password")
+        assert [(hit.id, hit.score) for hit in half] == [("connection", 0.15)]
+
+    def test_a_title_that_begins_the_text_is_read_once(self, opened):
+        """GS-9: a heading is the title of its document."""
+        reader = ScriptedReranker(lambda _, texts: [0.5] * len(texts))
+        note = {"id": "note", "title": "Backups", "text": "# Backups\n\nEvery night at two."}
+        opened([*memories(), note], reranker=reader).search(QUERY)
+
+        ((_, texts),) = reader.asked
+        assert "# Backups\n\nEvery night at two." in texts
 
     def test_lists_are_fused_by_rank(self, opened, reader):
         """GS-3, GS-7, GS-8: 1 / (60 + rank), a preference's times 1.3, in the order that is read."""
@@ -432,6 +462,85 @@ def test_scores_have_bands(score, name):
     assert band(score) == name
 
 
+class TestBands:
+    def test_every_hit_has_its_band(self, opened, reader):
+        """GS-16: by its final score."""
+        bands = {hit.id: hit.band for hit in opened(reranker=reader).search(QUERY)}
+
+        assert bands == {**dict.fromkeys(RIGHT, "excellent"), "harper": "weak"}
+
+    def test_a_guess_has_none(self, opened, reader):
+        """GS-16, GS-12: 0.70 without a reranker is not as good as 0.70 by one."""
+        store = opened(TestSmartSkip.FOUR, reranker=reader)
+
+        assert {hit.band for hit in store.search(QUERY)} == {"unread"}
+        assert {hit.band for hit in store.search(QUERY, profile="default")} == {None}
+
+    def test_a_profile_of_the_settings_has_those_of_its_base(
+        self, opened, reader, tmp_path, monkeypatch
+    ):
+        """GS-16: whatever its name is."""
+        settings = tmp_path / "scrubjay.toml"
+        settings.write_text('[profile.mine]\nbase = "gnosis"\nrrf.k = 30\n')
+        monkeypatch.setenv("SCRUBJAY_CONFIG", str(settings))
+        found = opened(reranker=reader).search(QUERY, profile="mine")
+
+        assert found[0].band == "excellent"
+
+
+@pytest.mark.parametrize("query", [QUERY, '"postgres backup" -hourly', "wo liegen die Backups?"])
+def test_no_store_is_asked_before_the_query_is_split_and_embedded(opened, monkeypatch, query):
+    """GS-2: neither for candidates nor for languages, collections, validity or the model in use."""
+    asked = []
+
+    class Watched(HashingEmbedder):
+        def embed(self, texts, *, as_query=False):
+            asked.append("embed" if as_query else "write")
+            return super().embed(texts, as_query=as_query)
+
+    store = opened(embedder=Watched())
+    store.add("Die Sicherung liegt im Keller, und der Schlüssel hängt neben der Tür.")
+    store.create_collection("team")
+    store.publish("nightly", "team")
+    store.pending(wait=True)
+    execute = TolerantConnection.execute
+    asked.clear()
+    monkeypatch.setattr(
+        TolerantConnection,
+        "execute",
+        lambda self, sql, *given: (asked.append("store"), execute(self, sql, *given))[1],
+    )
+
+    found = store.search(query)
+
+    assert asked[0] == "embed"
+    assert asked.count("embed") == 1
+    assert "store" in asked
+    first, second, *_ = found.trace
+    assert (first.stage, second.stage) == ("keywords", "embed_query")
+    assert first.notes["terms"]
+
+
+def test_a_query_is_embedded_again_when_the_store_has_changed_its_model(opened, monkeypatch):
+    """GS-2: the vector is of the model by which the texts are compared."""
+    store = opened()
+    embedding = store._context.embedding
+    other = GuardedEmbedder(HashingEmbedder(dims=64))
+    prepare = embedding.prepare_search
+
+    def follow(**given):
+        prepare(**given)
+        embedding.embedder = other
+        embedding.on_switch()
+
+    monkeypatch.setattr(embedding, "prepare_search", follow)
+    found = store.search(QUERY)
+
+    names = [step.stage for step in found.trace]
+    assert names.count("embed_query") == 1
+    assert found.trace[names.index("embed_query")].notes["model"] == "hashing-64"
+
+
 def test_the_query_is_understood_before_any_store_is_asked(opened):
     """GS-2, GS-3: its words and its vector are there when the two lists are asked, side by side."""
     asked = []
@@ -450,7 +559,7 @@ def test_the_query_is_understood_before_any_store_is_asked(opened):
     recall = found.trace[names.index("recall")]
 
     assert asked.count("embed") == 1
-    assert names[:4] == ["keywords", "embed_query", "fan_out", "recall"]
+    assert names[:5] == ["keywords", "embed_query", "adapt_query", "fan_out", "recall"]
     assert [branch.stage for branch in recall.branches] == ["vector", "topics"]
     assert [branch.numbers["depth"] for branch in recall.branches] == [64, 48]
 

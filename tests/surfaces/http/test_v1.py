@@ -48,6 +48,28 @@ def test_a_search_answers_what_the_library_answers(kettle, db):
         assert without_times(one.json) == without_times(json.loads(json.dumps(expected)))
 
 
+def test_a_search_with_previews_says_what_a_client_needs(client):
+    """GS-13, GS-14, GS-15, GS-16: preview, both scores, `complete`, band, counts in words, topics."""
+    text = "The kettle whistles. " * 30
+    client.post("/v1/add", {"text": text, "id": "kettle", "topics": ["kitchen"]})
+    asked = {"query": "kitchen kettle", "profile": "gnosis"}
+
+    found = client.post("/v1/search", asked).json
+    nothing = client.post("/v1/search", {**asked, "min_score": 0.99}).json
+
+    (hit,) = found["hits"]
+    assert text.startswith(hit["snippet"])
+    assert len(hit["snippet"]) <= 200
+    assert (hit["complete"], hit["rerank_score"], hit["band"]) == (False, None, "unread")
+    assert 0.4 <= hit["score"] <= 0.7
+    assert hit["cosine"] is None or 0 <= hit["cosine"] <= 1
+    assert (hit["type"], hit["topics"]) == ("fact", ["kitchen"])
+    assert (found["summary"], found["topics"]) == ("Reranked 0 of 1, returned 1", {"kitchen": 1})
+    assert nothing["hits"] == []
+    assert nothing["searched"].endswith("topics 1; 1 candidates, none of them good enough")
+    assert found["searched"] == ""
+
+
 def test_the_trace_is_asked_for_in_the_address(kettle):
     """`?explain=1`, as the documentation of the pipeline says."""
     assert "trace" not in kettle.get("/v1/search?query=kettle").json

@@ -9,7 +9,6 @@ from posixpath import dirname, join, normpath
 
 import pytest
 
-from scrubjay.search.profiles import gnosis
 from scrubjay.surfaces.render.facts import verdict_words
 from scrubjay.types import VERDICTS
 
@@ -123,13 +122,8 @@ def test_what_the_first_view_needs_is_preloaded():
     assert sorted(listed) == sorted(needed - {"app/main.js"})
 
 
-def test_the_thresholds_in_the_scripts_are_those_of_the_package():
-    """The JSON of a search has no band and no words for its verdict, so scripts repeat them."""
-    bands = re.search(r"const BANDS = \[(.*?)\];", SCRIPTS["search/hit.js"], re.S)
-    assert bands is not None
-    listed = dict(re.findall(r'\["(\w+)", ([\d.]+)\]', bands[1]))
-    assert {name: float(least) for name, least in listed.items()} == gnosis.BANDS
-    assert '["weak", -Infinity]' in bands[1]
+def test_the_words_in_the_scripts_are_those_of_the_package():
+    """The JSON of a search has no words for its verdict, so a script repeats them."""
     verdicts = re.search(r"const VERDICTS = {(.*?)};", SCRIPTS["search/answer.js"], re.S)
     assert verdicts is not None
     words = re.findall(r'"?(\w[\w ]*?)"?: "([\w ]+)"', verdicts[1])

@@ -204,37 +204,33 @@ def test_an_empty_answer_says_what_its_profile_noted_as_searched():
 
 
 @pytest.mark.parametrize(
-    ("profile", "score", "shown"),
+    ("band", "score", "shown"),
     [
-        ("gnosis", 1.0, "100 excellent"),
-        ("gnosis:deep", 0.30, " 30 excellent"),
-        ("gnosis", 0.2999, " 29 good"),
-        ("gnosis", 0.15, " 15 weak"),
-        ("default", 0.30, "0.300"),
-        ("gno:fast", 0.2999, "0.300"),
+        ("excellent", 1.0, "100 excellent"),
+        ("excellent", 0.30, " 30 excellent"),
+        ("good", 0.2999, " 29 good"),
+        ("good", 0.29, " 29 good"),
+        ("weak", 0.15, " 15 weak"),
+        ("unread", 0.48, " 48 unread"),
+        (None, 0.30, "0.300"),
+        (None, 0.2999, "0.300"),
     ],
 )
-def test_a_score_is_shown_as_its_profile_means_it(profile, score, shown):
-    """GS-16: gnosis of 100 with the band it lies in, never rounded into a better one."""
-    read = hit(score=score, rerank_score=score)
-    text = render.results(answer(read, profile=profile), PLAIN, explain=False, now=NOW)
+def test_a_score_is_shown_as_its_profile_means_it(band, score, shown):
+    """GS-16: of 100 where it has a band, never rounded into a better one."""
+    found = answer(hit(score=score, band=band))
+    text = render.results(found, PLAIN, explain=False, now=NOW)
     assert text.splitlines()[0].endswith(f" {shown}")
-    if profile.startswith("gnosis"):
-        unread = answer(hit(score=score), profile=profile)
-        head = render.results(unread, PLAIN, explain=False, now=NOW).splitlines()[0]
-        assert head.endswith(f"{shown.split()[0]} unread")
-    assert f"score {shown.strip()} · " in markdown.results(
-        answer(read, profile=profile), whole=False
-    )
+    assert f"score {shown.strip()} · " in markdown.results(found, whole=False)
 
 
 @pytest.mark.parametrize(
-    ("profile", "complete", "shown"),
-    [("gnosis", False, "at night. …"), ("gnosis", True, "at night."), ("gno", False, "at night.")],
+    ("band", "complete", "shown"),
+    [("good", False, "at night. …"), ("good", True, "at night."), (None, False, "at night.")],
 )
-def test_a_preview_that_is_not_the_whole_text_says_so(profile, complete, shown):
+def test_a_preview_that_is_not_the_whole_text_says_so(band, complete, shown):
     """GS-14: the flag as an ellipsis; other profiles put their own where they cut."""
-    found = answer(hit(complete=complete), profile=profile)
+    found = answer(hit(complete=complete, band=band))
     first = render.results(found, PLAIN, explain=False, now=NOW).splitlines()[0]
     assert first[4:].partition("  ")[0].endswith(shown)
     assert markdown.results(found, whole=False).endswith(shown)

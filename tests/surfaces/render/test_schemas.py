@@ -41,6 +41,9 @@ OUTPUTS = [
     ("results", ["query", "kettle", "--profile", "gno", "--thorough", "--explain"]),
     ("results", ["query", "kettle", "--no-expand", "--no-rerank"]),
     ("results", ["search", "zeppelin"]),
+    ("results", ["query", "kettle", "--profile", "gnosis", "--explain"]),
+    ("compact", ["query", "kettle", "--profile", "gnosis", "--compact"]),
+    ("compact", ["search", "zeppelin", "--compact"]),
     ("results", ["search", "--explain", "--", "?!"]),
     ("memories", ["get", "kettle", "nothing-there"]),
     ("memories", ["get", "done-thing"]),
@@ -230,7 +233,7 @@ def test_every_schema_is_valid_and_closed(name):
     schema = SCHEMAS[name]
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert schema["additionalProperties"] is False
+    assert schema["items" if schema["type"] == "array" else "additionalProperties"] is False
     with pytest.raises(jsonschema.ValidationError):
         validator(name).validate({"surprise": 1})
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import cache, partial
+from itertools import takewhile
 from typing import Any
 
 from scrubjay.errors import InvalidInput, NotFound
@@ -48,6 +49,7 @@ class Profile:
         for part in parts:
             part.check()
         self.used = frozenset(names)  # an attribute: a search reads it a dozen times
+        self.early = tuple(takewhile(_asks_no_store, stages))
         self._changed: dict[bytes, Profile] = {}
         self.name = name
         self.stages = stages
@@ -112,6 +114,10 @@ class Profile:
         renamed = copy(self)
         renamed.name, renamed.summary, renamed._changed = name, summary, {}
         return renamed
+
+
+def _asks_no_store(part: Stage) -> bool:
+    return getattr(part.function, "asks_no_store", False)
 
 
 def _override(stages: tuple[Part[Any], ...], wanted: Mapping[str, Any]) -> tuple[Part[Any], ...]:

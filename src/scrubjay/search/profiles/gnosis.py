@@ -15,36 +15,37 @@ DEMOTED = {"result": 0.6}
 DEMOTED_ENDS = {"_done": 0.7}
 UNCONFIRMED = 0.70  # the highest score of a text that no reranker has read
 WHOLE_TEXT_CHARS = 10_000_000
+BUNDLED_CHARS = 1000  # the window of the bundled reranker
 BANDS = {"excellent": 0.30, "good": 0.20}
 
 
 def band(score: float) -> str:
     """Return the band of a score: excellent from 0.30, good from 0.20, otherwise weak."""
-    for name, least in BANDS.items():
-        if round(score, 6) >= least:
-            return name
-    return "weak"
+    return present.band_of(score, BANDS)
 
 
 def gnosis(
     size: int = 64, *, checks: tuple[Stage, ...] = (), rerank_from: int = 5, expand_top: int = 3
 ) -> tuple[Stage, ...]:
     """Find a pool of `size` candidates, rerank all of them, and show those above the noise.
-    Where no reranker is configured, the bundled one reads as many of them as fit its deadline. Late
+    Where no reranker is configured, the bundled one reads the best passage of each. It had two
+    seconds, and read 60 of 256: the others were not dropped and stood above many that were read. Late
     interaction, used where there is neither, counts from the score of unrelated
     texts: counted from 0, everything was excellent, no answer was empty, and summaries always came
     first."""
+    whole = rerank.cross_encoder(
+        depth=size, chars=WHOLE_TEXT_CHARS, deadline_ms=None, give_up_s=60, titles=True
+    )
     read = rerank.best_reader(
-        named=rerank.cross_encoder(
-            depth=size, chars=WHOLE_TEXT_CHARS, deadline_ms=None, give_up_s=60
-        ),
-        bundled=rerank.cross_encoder(depth=size, chars=1000, deadline_ms=2000, give_up_s=10),
+        named=whole,
+        bundled=whole.with_numbers({"chars": BUNDLED_CHARS}),
         late=rerank.late_interaction(depth=size, floor=rerank.UNRELATED),
     ).named("read")
     return (
-        understand.keywords(),
+        understand.split_query().named("keywords"),
+        understand.embed_first().named("embed_query"),
+        understand.adapt_query(),
         *checks,
-        understand.embed_query(),
         sources.fan_out(times=2),
         recall(sources=(sources.vector(depth=size), topics.topics(depth=size * 3 // 4))),
         fuse.rrf(k=K),
@@ -64,7 +65,9 @@ def gnosis(
         present.at_least(score=0.03),
         present.top(),
         present.mark_near_duplicates(),
-        present.previews(expand_top=expand_top, above=0.80, under_chars=2048, preview_chars=200),
+        present.previews(
+            expand_top=expand_top, above=0.80, under_chars=2048, preview_chars=200, bands=BANDS
+        ),
         present.check_files(),
     )
 

@@ -97,7 +97,7 @@ def _explain_keyword_floor(explanation: Explanation, step: Step) -> None:
 @limits(floor="between 0 and 1", most="1 or more")
 @explained_by(_explain_keyword_floor)
 def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
-    """Raise a score to the floor times the share of the query's words that the text contains.
+    """Raise a score to the floor times the share of the query's words that title or text contains.
     It never lifts a higher score. A reranker cannot judge names and would bury texts that
     contain them. Words are compared whole, without case and accents; prefix* by its prefix. The
     first `most` count."""
@@ -106,7 +106,8 @@ def keyword_floor(run: Run, *, floor: float = 0.30, most: int = 64) -> Run:
         return run
     pool = []
     for candidate in run.pool:
-        text = fold(candidate.memory.text) if candidate.memory else ""
+        memory = candidate.memory
+        text = fold(f"{memory.title}\n{memory.text}") if memory else ""
         held = sum(stands_in(term, text) for term in terms)
         least = floor * held / len(terms)
         pool.append(_scored(candidate, max(candidate.score, least), "keyword_floor"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from scrubjay.errors import TimedOut, Unavailable
 from scrubjay.search.pipeline import Run, limits, stage
@@ -11,6 +11,8 @@ from scrubjay.text.snippets import count_matches, preview, snippet
 from scrubjay.types import NEAR_DUPLICATE, Candidate, Chunk, Memory
 
 _ITSELF = "…"
+BANDS: Mapping[str, float] = {"excellent": 0.30, "good": 0.20}
+LOWEST_BAND, UNREAD = "weak", "unread"
 
 
 @stage
@@ -192,8 +194,14 @@ def _may_match(passage: str, terms: tuple[str, ...]) -> bool:
     return any(term.removesuffix("*")[:3] in small for term in terms)
 
 
+def band_of(score: float, bands: Mapping[str, float] = BANDS) -> str:
+    """Return the first band that a score reaches, or the lowest."""
+    reached = (name for name, least in bands.items() if round(score, 6) >= least)
+    return next(reached, LOWEST_BAND)
+
+
 @stage
-@limits(expand_top="0 or more", preview_chars="1 or more")
+@limits(expand_top="0 or more", preview_chars="1 or more", bands="between 0 and 1")
 def previews(
     run: Run,
     *,
@@ -201,11 +209,13 @@ def previews(
     above: float = 0.80,
     under_chars: int = 2048,
     preview_chars: int = 200,
+    bands: Mapping[str, float] = BANDS,
 ) -> Run:
     """Show the beginning of each text, cut at a word, and the best few texts whole.
 
     Those are the first `expand_top` that were reranked, score above `above` and have fewer than
-    `under_chars` characters. Without hits, the trace notes what was searched.
+    `under_chars` characters. `bands` are words for scores of a reranker, each with its least score; other
+    hits are marked as unread. Without hits, the trace notes what was searched.
     """
     if not run.pool:
         return run.noting(nothing_found=_searched(run))
@@ -216,7 +226,8 @@ def previews(
         whole = sure and len(text) < under_chars and expanded < expand_top
         expanded += whole
         shown = text if whole else preview(text, preview_chars)
-        pool.append(candidate._replace(snippet=shown, complete=shown == text))
+        band = UNREAD if candidate.rerank_score is None else band_of(candidate.score, bands)
+        pool.append(candidate._replace(snippet=shown, complete=shown == text, band=band))
     return run._replace(pool=tuple(pool)).noting(expanded=expanded)
 
 

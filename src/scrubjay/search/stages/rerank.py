@@ -130,18 +130,19 @@ def cross_encoder(
     chars: int = 4000,
     deadline_ms: float | None = 2000,
     give_up_s: float = 10,
+    titles: bool = False,
 ) -> Run:
     """Score the best passage of each candidate with the configured reranker, in one call.
     A passage is the best chunk with its surroundings, up to `chars` characters; a large number
-    means the whole document. The measured speed of the reranker decides how many passages fit
-    into the deadline. A query in a language that the reranker states not to support is left as it is.
-    A call that takes longer than `give_up_s` is abandoned."""
+    means the whole document. With `titles`, the title stands before it. The measured speed of the
+    reranker decides how many passages fit into the deadline. A query in a language that the reranker
+    states not to support is left as it is. A call that takes longer than `give_up_s` is abandoned."""
     reranker: GuardedReranker = run.kit.bundled_reranker or run.kit.need("reranker")
     if not run.pool:
         return run
     if not reranker.reads(run.query.language):
         return run.noting(left_out=f"{reranker.name} does not support {run.query.language}")
-    texts = _passages(run, run.pool[:depth], chars)
+    texts = _passages(run, run.pool[:depth], chars, titles=titles)
     speed_ms = reranker.ms_per_1000_chars(give_up_s) if deadline_ms is not None else None
     pairs = _fitting(texts, speed_ms, deadline_ms)
     query = valid_unicode(run.query.meaning or run.query.text)[:_MOST_QUERY_CHARS]
@@ -199,7 +200,7 @@ def _with_scores(run: Run, name: str, scores: Sequence[float]) -> Run:
     return run.holding((*scored, *run.pool[len(scored) :]))
 
 
-def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
+def _passages(run: Run, chosen: Sequence[Candidate], chars: int, *, titles: bool) -> list[str]:
     """Return the passage of each candidate for a reranker; "" for one that was just deleted.
     Where vectors chose no chunk, it is the chunk with the most words of the query."""
     records = run.kit.need("records")
@@ -215,7 +216,12 @@ def _passages(run: Run, chosen: Sequence[Candidate], chars: int) -> list[str]:
         if id_ not in chunks and (best := wordiest(run, memory))
     }
     known = [(memories.get(candidate.id), chunks.get(candidate.id)) for candidate in chosen]
-    return [_around(memory, chunk, chars) if memory else "" for memory, chunk in known]
+    return [
+        embedding_text(memory.title if titles else "", "", "", _around(memory, chunk, chars))
+        if memory
+        else ""
+        for memory, chunk in known
+    ]
 
 
 def _around(memory: Memory, chunk: Chunk | None, chars: int) -> str:

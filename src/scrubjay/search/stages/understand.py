@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timezone, tzinfo
 from functools import cache
 from operator import methodcaller
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrubjay.errors import StoreError, Unavailable
-from scrubjay.search.pipeline import Run, limits, stage
+from scrubjay.search.pipeline import Run, asks_no_store, limits, stage
 from scrubjay.text.analysis import STOP_WORDS, fold, has_terms, is_unspaced, valid_unicode, words
 from scrubjay.text.query_syntax import ParsedQuery, parse_query
-from scrubjay.types import Term
+from scrubjay.types import NOTHING, Term
 
 if TYPE_CHECKING:
     from scrubjay.models.guard import GuardedEmbedder
@@ -35,27 +35,59 @@ def keywords(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
     Phrases, negations and prefixes narrow the scope, so they apply to every source. Words of
     fewer than `least_chars` characters are dropped if there are others; in a script without
     spaces between words, one character is a word."""
-    query = run.query
-    if query.only_time:  # the query asks for a time and nothing else
+    if run.query.only_time:  # the query asks for a time and nothing else
         return run
-    asked, warning = _findable(run, most)
+    asked, instead = _findable(run, most)
+    return _asking(run, asked, least_chars).warning(_unusual(asked, most) or instead)
+
+
+@stage
+@asks_no_store
+@limits(most="1 or more", least_chars="1 or more")
+def split_query(run: Run, *, most: int = 64, least_chars: int = 1) -> Run:
+    """Split the query into keywords, phrases, negations and prefixes, before the store is asked."""
+    asked = parse_query(_searched_text(run), (), most)
+    return _asking(run, asked, least_chars).warning(_unusual(asked, most))
+
+
+@stage
+def adapt_query(run: Run) -> Run:
+    """Stem the keywords in the languages of the store, and adapt the query to what it contains.
+    A phrase that no text contains is searched by its words, and texts that wait for the model by a
+    static vector. The numbers are those of `keywords` and `embed_query`, which ran before."""
+    split, embedded = _numbers_of(run, "keywords"), _numbers_of(run, "embed_query")
+    if split:
+        asked, instead = _findable(run, split["most"])
+        run = _asking(run, asked, split["least_chars"]).warning(instead)
+    return _with_stored_texts(run, embedded["most_chars"]) if embedded else run
+
+
+def _numbers_of(run: Run, stage_name: str) -> Mapping[str, Any]:
+    return next((step.numbers for step in run.trace if step.stage == stage_name), NOTHING)
+
+
+def _unusual(asked: ParsedQuery, most: int) -> str:
+    """Return a warning for a query that is not searched as it is written."""
     if not (asked.words or asked.holds):
-        warning = "the query has no searchable term: give at least one word"
-    elif asked.wanted > most:
-        warning = f"only the first {most} of {asked.wanted} terms were searched"
-    elif asked.literal:
-        warning = "a query with negations only is searched literally; add a word to search for"
-    query = query._replace(
+        return "the query has no searchable term: give at least one word"
+    if asked.wanted > most:
+        return f"only the first {most} of {asked.wanted} terms were searched"
+    if asked.literal:
+        return "a query with negations only is searched literally; add a word to search for"
+    return ""
+
+
+def _asking(run: Run, asked: ParsedQuery, least_chars: int) -> Run:
+    query = run.query._replace(
         # Required terms also score: a phrase that occurs twice is worth more.
         words=(*_long_enough(asked.words, least_chars), *asked.holds),
         terms=asked.tokens,
         meaning=asked.meaning,
         language=asked.language,
-        scope=query.scope._replace(holds=asked.holds, lacks=asked.lacks),
+        scope=run.query.scope._replace(holds=asked.holds, lacks=asked.lacks),
     )
     run = run._replace(query=query).noting(terms=asked.tokens)
-    run = run.noting(language=asked.language) if asked.language else run
-    return run.warning(warning)
+    return run.noting(language=asked.language) if asked.language else run
 
 
 def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
@@ -67,7 +99,7 @@ def _long_enough(words: tuple[Term, ...], least_chars: int) -> tuple[Term, ...]:
 
 def _findable(run: Run, most: int) -> tuple[ParsedQuery, str]:
     """Search the words of a phrase or prefix that no text contains, if there are other words; warn."""
-    text = valid_unicode(run.query.subject or run.query.text)
+    text = _searched_text(run)
     stored = _each(run, methodcaller("languages"))
     languages = tuple(dict.fromkeys(language for several in stored for language in several))
     asked, warning = parse_query(text, languages, most), ""
@@ -79,6 +111,10 @@ def _findable(run: Run, most: int) -> tuple[ParsedQuery, str]:
             break
         asked, warning = parse_query(text, languages, most, bind), instead
     return asked, warning
+
+
+def _searched_text(run: Run) -> str:
+    return valid_unicode(run.query.subject or run.query.text)
 
 
 def _each(run: Run, ask: Callable[[SqlRecords], T]) -> Iterator[T]:
@@ -97,7 +133,19 @@ def _each(run: Run, ask: Callable[[SqlRecords], T]) -> Iterator[T]:
 @limits(most_chars="1 or more")
 def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
     """Embed the query with the model of the store."""
-    text = valid_unicode(run.query.meaning or run.query.text)
+    return _with_stored_texts(_embedded(run, most_chars), most_chars)
+
+
+@stage
+@asks_no_store
+@limits(most_chars="1 or more")
+def embed_first(run: Run, *, most_chars: int = 4000) -> Run:
+    """Embed the query with the model of the store, before the store is asked."""
+    return _embedded(run, most_chars)
+
+
+def _embedded(run: Run, most_chars: int) -> Run:
+    text = _embedded_text(run)
     if run.query.only_time or not has_terms(text):
         return run  # a vector of punctuation would match something, and mean nothing
     embedder = run.kit.need("embedder")
@@ -108,16 +156,28 @@ def embed_query(run: Run, *, most_chars: int = 4000) -> Run:
         vector, tokens = vectors[0], of_texts[0] if of_texts else None
     if not (abs(float(vector @ vector)) > 0):
         raise Unavailable(f"{embedder.name} returned a vector without direction for this query")
+    query = run.query._replace(vector=vector, tokens=tokens)
+    run = run._replace(query=query).noting(model=embedder.name)
+    cut = f"only the first {most_chars} characters were embedded" if len(text) > most_chars else ""
+    return run.warning(run.kit.why_not.get("embedder", ""), cut)
+
+
+def _embedded_text(run: Run) -> str:
+    return valid_unicode(run.query.meaning or run.query.text)
+
+
+def _with_stored_texts(run: Run, most_chars: int) -> Run:
+    """Compare the language of the query with those of the model, and embed it for texts without a vector."""
+    embedder = run.kit.embedder
+    if run.query.vector is None or embedder is None:
+        return run
     known = getattr(embedder, "languages", ())
     foreign = bool(known and run.query.language and run.query.language not in known)
-    query = run.query._replace(vector=vector, tokens=tokens, foreign=foreign)
-    run = run._replace(query=query).noting(model=embedder.name)
+    run = run._replace(query=run.query._replace(foreign=foreign))
     if foreign:
         run = run.noting(foreign=f"{run.query.language} is not among {', '.join(known)}")
-    cut = f"only the first {most_chars} characters were embedded" if len(text) > most_chars else ""
-    instead = run.kit.why_not.get("embedder", "")
-    run, unread = _with_static(run, embedder, text[:most_chars])
-    return run.warning(instead, cut, unread)
+    run, unread = _with_static(run, embedder, _embedded_text(run)[:most_chars])
+    return run.warning(unread)
 
 
 def _with_static(run: Run, embedder: GuardedEmbedder, text: str) -> tuple[Run, str]:

@@ -100,6 +100,7 @@ def _without_stages(
 def _check_form(args: Namespace, mode: str | None) -> None:
     if args.json + args.files + args.md > 1:
         raise InvalidInput("--json, --files and --md are three forms of output; choose one")
+    _check_compact(args)
     if args.explain and (args.files or args.md):
         raise InvalidInput("--explain does not go with --files or --md; --json has everything")
     if args.full and mode == "scan":
@@ -110,6 +111,14 @@ def _check_form(args: Namespace, mode: str | None) -> None:
         )
     if args.full and args.files:
         raise InvalidInput("--full shows texts, --files only where they are; choose one")
+
+
+def _check_compact(args: Namespace) -> None:
+    others = ("files", "md", "explain", "full", "context")
+    if args.compact and any(getattr(args, name) not in (None, False) for name in others):
+        raise InvalidInput(
+            "--compact goes with --json, not with --files, --md, --explain, --full or --context"
+        )
 
 
 def _tokens(args: Namespace) -> int | None:
@@ -126,7 +135,13 @@ def _tokens(args: Namespace) -> int | None:
 
 
 def _show(found: Results, mode: str, tokens: int | None, args: Namespace, screen: Screen) -> None:
-    if args.json:
+    if args.compact:
+        from scrubjay.surfaces.render.compact import compact
+        from scrubjay.surfaces.render.json import dumps
+
+        out(dumps(found.compact(), indent=None) if args.json else compact(found, screen))
+        common.warn(facts.lacks(found, args.db))
+    elif args.json:
         from scrubjay.surfaces.render.json import dumps, results
 
         shown = results(found, mode=mode, explain=args.explain, full=args.full, tokens=tokens)

@@ -21,13 +21,15 @@ _MAX_ITEM_CHARS = 6_000  # of an item in any other list
 _SHORT_CHARS = 100  # never cut: dates, types, names
 _NEVER_CUT = ("id", "uri", "score", "text", "snippet", "next_offset", "chars")
 _MEMORY_URI = "scrubjay://memory/"
-_EXPLAIN_FIELDS = ("query", "counts", "terms", "took_ms", "topics")
+_EXPLAIN_FIELDS = ("query", "counts", "terms", "took_ms", "topics", "summary")
 _EXPLAIN_HIT_FIELDS = ("why", "found", "cosine", "rerank_score", "passages")
 # A scan is for choosing by length; a whole entry comes with the breakdown of its score.
 _ENTRY_FIELDS: dict[str | None, tuple[str, ...]] = {
     "brief": ("token_estimate",),
     "whole": ("why",),
 }
+_WITH_PREVIEWS = ("counts", "topics", "summary")
+_NOT_IN_PREVIEWS = ("text", "context", "heading")
 _NOISE = (
     "change_dates",
     "content_hash",
@@ -62,7 +64,11 @@ def results(shape: Json, given: Given) -> Json:
     kept = _without(shape, ("trace",) if explain else ("trace", *_EXPLAIN_FIELDS))
     fields = _ENTRY_FIELDS.get(entries, ()) + (_EXPLAIN_HIT_FIELDS if explain else ())
     passages = kept.pop("passages", None)
-    if passages is None:
+    if shows_previews(shape, given):
+        passages = None
+        kept |= {name: shape[name] for name in _WITH_PREVIEWS}
+        kept["hits"] = _previews(shape["hits"], explain=explain)
+    elif passages is None:
         kept["hits"] = _hits(shape["hits"], fields, full=given.get("full", False), entries=entries)
     else:
         kept["hits"] = _hits_with(passages, shape["hits"], fields)
@@ -71,6 +77,12 @@ def results(shape: Json, given: Given) -> Json:
         answer["trace"] = shape["trace"]
     room = sum(len(passage["text"]) for passage in passages or ())
     return fit(answer, MAX_ANSWER_CHARS + max(room - MAX_TEXT_CHARS, 0), whole=("trace",))
+
+
+def shows_previews(answer: Json, given: Given) -> bool:
+    """True for results whose profile has bands, unless the caller asks for whole texts or passages."""
+    with_bands = answer.get("searched") or any(hit.get("band") for hit in answer["hits"])
+    return bool(with_bands) and not (given.get("full") or given.get("tokens"))
 
 
 def memories(shape: Json, given: Given) -> Json:
@@ -202,6 +214,22 @@ def _hits_with(passages: list[Json], hits: list[Json], fields: tuple[str, ...]) 
             brief["lines"] = hit["lines"] if hit["source"] else None
         brief = shorten_fields(brief, _FIELDS_CHARS, _EXPLAIN_HIT_FIELDS)
         shown.append({"id": id_, "uri": uri_of(id_), **brief})
+    return shown
+
+
+def _previews(hits: list[Json], *, explain: bool) -> list[Json]:
+    """Return hits with preview, cosine, score of the reranker, and whether the preview is complete."""
+    shown: list[Json] = []
+    for hit in hits:
+        brief = _without(_unusual(hit), _NOT_IN_PREVIEWS)
+        if not explain:
+            brief = _without(brief, _EXPLAIN_HIT_FIELDS)
+        if not brief["source"]:  # line numbers without a file
+            del brief["lines"]
+        scores = {"cosine": hit["cosine"], "rerank_score": hit["rerank_score"]}
+        brief |= {"snippet": hit["snippet"], "complete": hit["complete"], **scores}
+        brief = shorten_fields(brief, _FIELDS_CHARS, _EXPLAIN_HIT_FIELDS)
+        shown.append({"id": hit["id"], "uri": uri_of(hit["id"]), **brief})
     return shown
 
 

@@ -13,7 +13,7 @@ from scrubjay.surfaces.render import json as render
 from scrubjay.surfaces.render.json import Json
 from scrubjay.surfaces.verbs import Given, Param
 from scrubjay.surfaces.verbs.kinds import FLAG, NAME, NON_EMPTY, OFFSET, whole
-from scrubjay.surfaces.verbs.search import SEARCH_TOKENS
+from scrubjay.surfaces.verbs.search import SEARCH_TOKENS, search_with_passages
 from scrubjay.surfaces.verbs.table import VERBS
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ _HIT = object_schema(
 
 def _search(store: Store, given: Given) -> Json:
     """Search, with whole passages unless whole texts are requested or the profile shows entries."""
-    usual = {} if given.get("full") else {"tokens": SEARCH_TOKENS}
-    answer = VERBS["search"].call(store, {**usual, **given})
+    answer = search_with_passages(store, given, SEARCH_TOKENS)
     entries = answer.get("entries")
     if entries == "brief" or (entries and "tokens" not in given):
         answer.pop("passages", None)

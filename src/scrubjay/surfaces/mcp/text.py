@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from scrubjay.surfaces.mcp.compact import MAX_TEXT_CHARS, cut
-from scrubjay.surfaces.render.facts import verdict_words
+from scrubjay.surfaces.mcp.compact import MAX_TEXT_CHARS, cut, shows_previews
+from scrubjay.surfaces.render.facts import points, verdict_words
 from scrubjay.surfaces.render.json import Json, line
 from scrubjay.surfaces.verbs import Given
 from scrubjay.text.passage_tags import format_passages, passages_in
@@ -29,6 +29,7 @@ _MAX_LINE_CHARS = 500
 _PLAIN_ID = re.compile(r"[\w.:@#+/-]{1,80}")
 _NO_BRACKETS = str.maketrans("<>", "()")
 _COUNTED = ("memories", "documents", "messages", "sessions", "links", "feedback")
+_COLUMNS = "score of 100 | cosine of 100 | changed (UTC) | complete | preview"
 _CHECK = {"unsure": ": check whether the hits answer it"}
 _ATTRIBUTES = (
     *("type", "title", "topics", "severity", "domain", "namespace", "source", "role", "session"),
@@ -38,6 +39,8 @@ _ATTRIBUTES = (
 def results(answer: Json, given: Given) -> str:
     """Return the passages of hits, or with `full` numbered hits: score, dates, text between its tags."""
     hits = answer["hits"]
+    if shows_previews(answer, given):
+        return _previews(answer)
     if not hits:
         how = confidence_text(answer.get("confidence"), answer.get("verdict"))
         head = f"Nothing was found. {how}".rstrip()
@@ -55,6 +58,31 @@ def results(answer: Json, given: Given) -> str:
     head = f"{_count(len(hits), 'hits')}. {how}".rstrip()
     notes = (*_lacks(answer), *more, *_not_shown(answer), *_explain(answer))
     return _lines(f"{head} {DATA}", *lines, *notes)
+
+
+def _previews(answer: Json) -> str:
+    """Return previews as a table, how many candidates were reranked, and the topics of the results."""
+    hits, lacks = answer["hits"], _lacks(answer)
+    if not hits:
+        head = f"Nothing was found. Searched: {one_line(answer['searched'])}."
+        return _lines(head, f"{answer['summary']}.", *lacks, "Try other words, or fewer filters.")
+    counts = [f"{topic} ({count})" for topic, count in answer.get("topics", {}).items()]
+    topics = [f"Topics: {wrap_recalled(', '.join(counts), 'topics')}"] if counts else []
+    bands = {hit["band"] for hit in hits}
+    unread = ["unread: no reranker has read it."] if "unread" in bands else []
+    parts = any(not hit["complete"] for hit in hits)
+    more = ["Where complete is no, memory_get reads the whole text."] if parts else []
+    notes = (*lacks, *unread, *more, *_not_shown(answer), *_explain(answer))
+    return _lines(DATA, _COLUMNS, *map(_row, hits), f"{answer['summary']}.", *topics, *notes)
+
+
+def _row(hit: Json) -> str:
+    score = f"{points(hit['score'])} {one_line(hit['band'])}"
+    cosine = f"{points(hit['cosine'])}" if "cosine" in hit else "-"
+    changed = (hit.get("updated_at") or hit.get("created_at", ""))[: len("2026-05-03T12:00")]
+    complete = "yes" if hit["complete"] else "no"
+    cells = (score, cosine, changed.replace("T", " "), complete, _tagged(hit, MAX_TEXT_CHARS))
+    return " · ".join((" | ".join(cells), *_event(hit), *_cautions(hit)))
 
 
 def _passages(answer: Json) -> str:
@@ -223,11 +251,15 @@ def dates(memory: Json) -> list[str]:
     stored: str = memory.get("created_at") or memory.get("updated_at") or ""
     verb = "said" if memory.get("type") == "message" else "stored"
     when = [f"{verb} {_day(stored)}"] if stored else []
-    if event := memory.get("event_time"):
-        until = memory.get("event_until")
-        end = datetime.fromisoformat(until) if until else None
-        when.append(f"event {format_span(datetime.fromisoformat(event), end)}")
-    return when
+    return [*when, *_event(memory)]
+
+
+def _event(memory: Json) -> list[str]:
+    if not (event := memory.get("event_time")):
+        return []
+    until = memory.get("event_until")
+    end = datetime.fromisoformat(until) if until else None
+    return [f"event {format_span(datetime.fromisoformat(event), end)}"]
 
 
 def validity(memory: Json, now: datetime | None = None) -> list[str]:
@@ -256,18 +288,30 @@ def _day(moment: str) -> str:
 
 
 def _hit(hit: Json, max_chars: int, entries: str | None = None) -> str:
-    """Return a hit; its text keeps its lines, which matter in code and Markdown. Of a brief entry its
-    length is shown, of a whole one the signals of its score and its context."""
-    whole = hit.get("text") or hit.get("snippet", "")
-    text = (without_recalled(whole) or whole).strip()  # a note may be about recall tags
-    if len(text) > max_chars:
-        text = f"{text[:max_chars]}…"
-    about = [f"score {hit['score']:.4g}", *dates(hit)]
+    """Return a hit. Of a brief entry its length is shown, of a whole one the signals of its score and its
+    context."""
+    about = [f"score {hit['score']:.4g}", *dates(hit), *_cautions(hit)]
     if entries == "brief":
         about.insert(1, f"~{hit['token_estimate']} tokens")
     elif entries == "whole":
         about[0] += f" ({_parts(hit)})"
+    return f"{' · '.join(about)} {_tagged(hit, max_chars, with_context=entries == 'whole')}"
+
+
+def _tagged(hit: Json, max_chars: int, *, with_context: bool = False) -> str:
+    """Return the text of a hit in its tag, with its lines, which matter in code and Markdown."""
+    whole = hit.get("text") or hit.get("snippet", "")
+    text = (without_recalled(whole) or whole).strip()  # a note may be about recall tags
+    if len(text) > max_chars:
+        text = f"{text[:max_chars]}…"
+    if with_context:
         text = _with_context(text, hit)
+    return wrap_recalled(text, hit["id"], _attributes(hit), keep_lines=True)
+
+
+def _cautions(hit: Json) -> list[str]:
+    """Return whether a hit is out of date, and which memories replace, repeat or are replaced by it."""
+    about: list[str] = []
     if "stale" in hit:
         about.append(one_line(hit["stale"]))
     about += validity(hit)
@@ -277,8 +321,7 @@ def _hit(hit: Json, max_chars: int, entries: str | None = None) -> str:
         about.append(f"may be outdated: see {_ids([newer])}")
     if similar := hit.get("near_duplicates"):
         about.append(f"≈ {_ids(similar)}")
-    tagged = wrap_recalled(text, hit["id"], _attributes(hit), keep_lines=True)
-    return f"{' · '.join(about)} {tagged}"
+    return about
 
 
 def _with_context(text: str, memory: Json) -> str:

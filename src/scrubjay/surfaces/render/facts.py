@@ -46,6 +46,11 @@ def verdict_words(verdict: str) -> str:
     return _VERDICTS[verdict]
 
 
+def points(score: float) -> int:
+    """Return a score of 100, cut and not rounded: the band of 29.99 is not that of 30."""
+    return int(round(100 * min(max(score, 0.0), 1.0), 4))
+
+
 def plural(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"

@@ -53,7 +53,7 @@ def plain(value: object) -> Any:
     return str(value)
 
 
-def dumps(shape: Json, *, indent: int | None = 2) -> str:
+def dumps(shape: Json | list[Any], *, indent: int | None = 2) -> str:
     """Write JSON for people and programs: indented, not escaped to ASCII, safe to print."""
     text = json.dumps(shape, ensure_ascii=False, indent=indent, allow_nan=False)
     # DEL and C1, which a terminal may obey; `str.translate` takes longer than the JSON.
@@ -74,7 +74,8 @@ def results(
     # Converting the trace is most of the work, and rarely requested.
     hidden = ("_explain", "_now") if explain else ("_explain", "_now", "trace")
     fields = {name: value for name, value in vars(found).items() if name not in hidden}
-    shape: Json = plain({**fields, "mode": mode, "verdict": found.verdict})
+    said = {"verdict": found.verdict, "summary": found.summary, "searched": found.searched}
+    shape: Json = plain({**fields, "mode": mode, **said})
     of_entries, full = has_entries(found), full or is_whole(found)
     if of_entries:
         shape["entries"] = "brief" if is_brief(found) else "whole"

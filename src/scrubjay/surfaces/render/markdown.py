@@ -88,7 +88,7 @@ def _hit(rank: int, hit: Hit, found: Results, whole: bool, db: str | None, now: 
         escape(one_line(hit.type)) if entries else "",
         *_words(hit, now),
         escape(one_line(facts.of_tier(hit.tier))),
-        f"score {render.grade(hit, found.profile).strip()}",
+        f"score {render.grade(hit).strip()}",
         escape(breakdown(hit, found)),
         length(hit, found),
         code(one_line(hit.id)),

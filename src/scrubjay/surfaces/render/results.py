@@ -21,6 +21,7 @@ from scrubjay.text.snippets import highlight
 from scrubjay.types import Hit, Results
 
 _BAR_CELLS = 8
+_BAND_CELLS = len("excellent")
 _MARGIN = 4  # room for the rank; all lines of a hit are indented below its headline
 _PASSAGE_LINES = 4
 _MAX_ENTRY_CHARS = 2000  # of an entry that is shown whole
@@ -62,11 +63,8 @@ def results(
 
 
 def nothing(found: Results) -> list[str]:
-    searched = filter(None, (step.notes.get("nothing_found") for step in found.trace))
-    return [
-        f"Nothing found for “{cut(one_line(found.query), 60)}”.",
-        *(one_line(f"Searched: {what}.") for what in searched),
-    ]
+    head = f"Nothing found for “{cut(one_line(found.query), 60)}”."
+    return [head, *([one_line(f"Searched: {found.searched}.")] if found.searched else [])]
 
 
 def number(score: float) -> str:
@@ -74,18 +72,11 @@ def number(score: float) -> str:
     return "0.000" if float(shown) == 0 else shown
 
 
-def grade(hit: Hit, profile: str) -> str:
-    """Return a score as its profile means it: of 100 with a band in gnosis, else with three places.
-
-    Points are cut, not rounded: 29.99 is shown as 29, because its band is not that of 30. Bands are for
-    scores of a reranker; other scores are estimates between 40 and 70, and marked as unread.
-    """
-    if profile.partition(":")[0] != "gnosis":
+def grade(hit: Hit) -> str:
+    """Return a score as its profile means it: of 100 where it has a band, else with three places."""
+    if hit.band is None:
         return number(hit.score)
-    from scrubjay.search.profiles.gnosis import BANDS, band
-
-    word = "unread" if hit.rerank_score is None else band(hit.score)
-    return f"{int(round(100 * hit.score, 4)):>3} {word:<{max(map(len, BANDS))}}"
+    return f"{facts.points(hit.score):>3} {one_line(hit.band):<{_BAND_CELLS}}"
 
 
 class _Hits(NamedTuple):
@@ -101,7 +92,7 @@ class _Hits(NamedTuple):
 
     def __call__(self, rank: int, hit: Hit) -> str:
         screen, found = self.screen, self.found
-        meter = f"{bar(hit.score / self.full, _BAR_CELLS)} {grade(hit, found.profile)}"
+        meter = f"{bar(hit.score / self.full, _BAR_CELLS)} {grade(hit)}"
         room = screen.width - _MARGIN - width(meter) - 2
         text = excerpt(hit, found, whole=self.whole)
         head, *body = _wording(hit, found, text, room, screen.width - _MARGIN)
@@ -227,8 +218,7 @@ def excerpt(hit: Hit, found: Results, *, whole: bool) -> Excerpt:
 
 def _passage(hit: Hit, found: Results) -> str:
     """Return the passage of a hit; of a longer text with an ellipsis. Snippets have theirs."""
-    begins = found.profile.partition(":")[0] == "gnosis" or is_brief(found)
-    cut_off = begins and not hit.complete
+    cut_off = (hit.band is not None or is_brief(found)) and not hit.complete
     return f"{hit.snippet or hit.text} …" if cut_off else hit.snippet or hit.text
 
 

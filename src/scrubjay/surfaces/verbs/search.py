@@ -115,17 +115,25 @@ def named() -> Iterator[None]:
 )
 def search(store: Store, given: Given) -> Json:
     """Find memories by keyword, meaning, topic, link and time."""
+    return search_with_passages(store, given, None)
+
+
+def search_with_passages(store: Store, given: Given, usual_tokens: int | None) -> Json:
+    """Search, with passages of `usual_tokens` where the caller gives no number and wants no full texts.
+    Previews are enough without passages."""
     from scrubjay.surfaces.render.json import results
 
     asked = {name: value for name, value in given.items() if name not in _JSON_ONLY}
     with named():
         found = store.search(given["query"], **asked)
+    full = given.get("full", False)
+    has_previews = any(hit.band for hit in found)
     return results(
         found,
         mode=given.get("mode", "default"),
         explain=given.get("explain", False),
-        full=given.get("full", False),
-        tokens=given.get("tokens"),
+        full=full,
+        tokens=given.get("tokens", None if full or has_previews else usual_tokens),
     )
 
 
@@ -182,6 +190,11 @@ _SEARCH_OPTIONS = (
     _FULL,
     Param("files", FLAG, "print paths with line numbers, for scripts"),
     Param("md", FLAG, "print Markdown"),
+    Param(
+        "compact",
+        FLAG,
+        "print a table with a line for each hit, counts and topics; as an array with --json",
+    ),
     Param(
         "context",
         whole(LEAST_TOKENS, MOST_TOKENS),

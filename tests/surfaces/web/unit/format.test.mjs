@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { age, count, duration, figure, plural, size } from "../../../../src/scrubjay/surfaces/web/app/format.js";
+import { age, count, duration, figure, plural, points, size } from "../../../../src/scrubjay/surfaces/web/app/format.js";
 import { displayName, excerpt, markedWords, visible } from "../../../../src/scrubjay/surfaces/web/app/stored_text.js";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
@@ -29,6 +29,10 @@ test("a score keeps enough digits to differ from 0", () => {
   assert.equal(figure(0.0421), "0.042");
   assert.equal(figure(0.5, 2), "0.50");
   assert.equal(figure(1e-9), "1e-9");
+});
+
+test("points of 100 are cut, and not one too low", () => {
+  assert.deepEqual([1, 0.3, 0.29, 0.57, 0.299999, 0].map(points), [100, 30, 29, 57, 29, 0]);
 });
 
 test("durations and sizes choose their unit", () => {

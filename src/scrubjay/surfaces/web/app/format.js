@@ -34,6 +34,9 @@ export function figure(value, digits = 3) {
   return Math.abs(value) < 0.5 * 10 ** -digits ? value.toExponential(0) : value.toFixed(digits);
 }
 
+/** 0.29 → 29, 0.2999 → 29: of 100 and cut, so that it is in the band of its score; 100 * 0.29 is below 29 */
+export const points = (score) => Math.floor(Math.round(1e6 * score) / 1e4);
+
 /** 12.3456 → "12.3 ms", 1234 → "1.23 s" */
 export const duration = (ms) =>
   ms < 1000 ? `${ms < 10 ? ms.toFixed(2) : ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;

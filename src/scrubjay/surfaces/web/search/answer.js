@@ -81,7 +81,6 @@ export function topicChip(topic, memories, of) {
 
 /** Draw what to try when nothing was found: fewer filters, another mode, similar topics. */
 export function emptyResult(results, request, topics, modes, of) {
-  const searched = results.trace.map(({ notes }) => notes.nothing_found).filter(Boolean);
   const set = activeFilters(request);
   const others = [{ name: "", summary: "" }, ...modes].filter(({ name }) => name !== request.mode);
   const near = similarTopics(results.query, topics);
@@ -89,7 +88,7 @@ export function emptyResult(results, request, topics, modes, of) {
     "div",
     { class: "panel nothing" },
     h("h2", {}, "Nothing found"),
-    searched.map((description) => h("p", {}, `Searched: ${description}.`)),
+    results.searched && h("p", {}, `Searched: ${results.searched}.`),
     set.length > 0 &&
       h(
         "p",

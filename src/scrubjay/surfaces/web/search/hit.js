@@ -2,7 +2,7 @@
 
 import { call } from "../app/api.js";
 import { h, put, uniqueId } from "../app/dom.js";
-import { age, figure, moment } from "../app/format.js";
+import { age, figure, moment, points } from "../app/format.js";
 import { link } from "../app/route.js";
 import { excerpt, highlight, longText, markedWords, visible } from "../app/stored_text.js";
 import { attempt } from "../app/toast.js";
@@ -10,11 +10,6 @@ import { VERDICTS } from "./feedback.js";
 import { scoreSum } from "./sum.js";
 
 const BEGINS_CHARS = 400;
-const BANDS = [
-  ["excellent", 0.3],
-  ["good", 0.2],
-  ["weak", -Infinity],
-]; // as in scrubjay.search.profiles.gnosis
 const KEYS = { accepted: "a", modified: "m", dismissed: "d" };
 const FULL = 1; // the score at which a bar is full, unless a hit has a higher one; as in the CLI
 
@@ -70,17 +65,10 @@ function fillText(hit, name, rest, of) {
   rest.append(all);
 }
 
-/** Return the band of a score: only gnosis has bands, for hits that a reranker has read. */
-function bandOf(hit, profile) {
-  if (profile.split(":")[0] !== "gnosis") return "";
-  return hit.rerank_score === null ? "unread" : BANDS.find(([, least]) => hit.score >= least)[0];
-}
-
-function scoreOf(hit, { results, best }) {
-  const band = bandOf(hit, results.profile);
+function scoreOf(hit, { best }) {
   const full = Math.max(best, FULL);
   const share = Math.max(0, hit.score / full);
-  const label = band ? `${Math.floor(100 * hit.score)} ${band}` : figure(hit.score);
+  const label = hit.band ? `${points(hit.score)} ${hit.band}` : figure(hit.score);
   return h(
     "span",
     { class: "weight", title: `Score ${hit.score}; the bar is full at ${figure(full)}` },
