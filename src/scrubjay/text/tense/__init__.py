@@ -62,7 +62,7 @@ _FILE = os.path.join(os.path.dirname(__file__), "rules.txt")
 
 def tense_of(question: str, *, names_time: bool = False) -> str:
     """Return present, past, first or history; quoted words do not count.
-    A question that names a time ("since March") is told by that time, and by rules only."""
+    Of a question that names a time ("since March"), rules alone decide."""
     if len(question) > _MAX_CHARS:
         return PRESENT
     ruled = by_rules(question)
