@@ -2,7 +2,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { age, count, duration, figure, plural, points, size } from "../../../../src/scrubjay/surfaces/web/app/format.js";
+import {
+  age,
+  count,
+  duration,
+  figure,
+  plural,
+  points,
+  size,
+} from "../../../../src/scrubjay/surfaces/web/app/format.js";
 import { displayName, excerpt, markedWords, visible } from "../../../../src/scrubjay/surfaces/web/app/stored_text.js";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
