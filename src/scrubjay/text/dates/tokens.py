@@ -39,6 +39,9 @@ _AFTER_YEARS = frozenset(
 _IN_CODE = re.compile(r"[a-z_]\w*(?:[.](?=[a-z_])\w+)*(?:[.](?=[a-z_])\w+|\()")
 _SIGNS = {".": ".", ",": ",", "-": "o", "!": "!", "?": "!", ";": "!", "'": "'"}
 _CAPITALIZED_MONTHS = ("may", "march")
+# Without their umlauts these are in the past: hatte, konnte.
+_SUBJUNCTIVES = re.compile("(?:hätte|wär|könnte|müsste|dürfte|würde)(?:e?n|e?st|e)?")
+_SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 SOME = r"~?(?:hk|kh|Z&kh|k?[N3YZ]f?|k)"
 _UNIT = "[wUa]"
@@ -92,7 +95,7 @@ _FORMS = (
     ("quarter", rf"q{_YEAR}?|[QO]U(?:[fIH]?Y|{_YEAR})|KN{_YEAR}?"),
     ("decade", r"I?[tuE]c|c"),
     ("year", rf"(?:(?<=[IHpsvzV2FfbE])|(?<=[VIpFs][tu]))(?:t?aY|Y(?!{_UNIT}))|HaY"),
-    ("of_month", r"ntO(?![fMmyUwa_])"),
+    ("of_month", r"ntO(?![fMmyUwa])"),
 )
 _FIRST = "(?=[^_|,.!'&])"  # most tokens are skipped at once
 # Only inside a range: a day, the name of a month, a year.
@@ -171,6 +174,8 @@ class Tokens(NamedTuple):
 
 def tokenize(text: str, lower: str) -> Tokens:
     words = _TOKEN.findall(lower)
+    if not text.isascii():
+        words = _with_subjunctives(text, lower, words)
     table = _table()
     entries = [table[word] for word in words]
     classes = "".join([kind for kind, _ in entries])
@@ -181,6 +186,15 @@ def tokenize(text: str, lower: str) -> Tokens:
     if _IN_CODE.search(lower):
         classes = _without_code(lower, classes)
     return Tokens(text, lower, classes, [value for _, value in entries], words)
+
+
+def _with_subjunctives(text: str, lower: str, words: list[str]) -> list[str]:
+    """Spell out the umlauts of German subjunctives, which tell them from a past: hätte and hatte."""
+    written = (text[token.start() : token.end()].lower() for token in _TOKEN.finditer(lower))
+    return [
+        one.translate(_SPELLED_OUT) if _SUBJUNCTIVES.fullmatch(one) else word
+        for one, word in zip(written, words, strict=True)
+    ]
 
 
 def _is_quantity(text: str, number: re.Match[str]) -> bool:
