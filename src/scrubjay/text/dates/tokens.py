@@ -42,6 +42,7 @@ _CAPITALIZED_MONTHS = ("may", "march")
 # Without their umlauts these are in the past: hatte, konnte.
 _SUBJUNCTIVES = re.compile("(?:hätte|wär|könnte|müsste|dürfte|würde)(?:e?n|e?st|e)?")
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_NOUN = "_"  # ends a word that is none of the verbs
 
 SOME = r"~?(?:hk|kh|Z&kh|k?[N3YZ]f?|k)"
 _UNIT = "[wUa]"
@@ -174,10 +175,10 @@ class Tokens(NamedTuple):
 
 def tokenize(text: str, lower: str) -> Tokens:
     words = _TOKEN.findall(lower)
-    if not text.isascii():
-        words = _with_subjunctives(text, lower, words)
     table = _table()
     entries = [table[word] for word in words]
+    if not text.isascii() or any(word.endswith("te") for word in words):
+        words = _as_written(text, lower, words)
     classes = "".join([kind for kind, _ in entries])
     if "y" in classes:
         classes = _with_capitalized_months(text, lower, classes, words)
@@ -188,12 +189,16 @@ def tokenize(text: str, lower: str) -> Tokens:
     return Tokens(text, lower, classes, [value for _, value in entries], words)
 
 
-def _with_subjunctives(text: str, lower: str, words: list[str]) -> list[str]:
-    """Spell out the umlauts of German subjunctives, which tell them from a past: hätte and hatte."""
-    written = (text[token.start() : token.end()].lower() for token in _TOKEN.finditer(lower))
+def _as_written(text: str, lower: str, words: list[str]) -> list[str]:
+    """Return the words with what tells German verbs apart: hätte from hatte, the noun Torte from a past."""
+    written = [text[token.start() : token.end()] for token in _TOKEN.finditer(lower)]
     return [
-        one.translate(_SPELLED_OUT) if _SUBJUNCTIVES.fullmatch(one) else word
-        for one, word in zip(written, words, strict=True)
+        one.lower().translate(_SPELLED_OUT)
+        if _SUBJUNCTIVES.fullmatch(one.lower())
+        else f"{word}{_NOUN}"
+        if at and words[at - 1].isalnum() and word.endswith("te") and one.istitle()
+        else word
+        for at, (one, word) in enumerate(zip(written, words, strict=True))
     ]
 
 
