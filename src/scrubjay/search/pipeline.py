@@ -60,10 +60,11 @@ class Kit(NamedTuple):
     """Stores and models of a search. Each may be missing; `why_not` then has the reason and the fix.
 
     `absent` names the models that the user has chosen but that cannot be used now. `corpus` is True
-    when queries are expanded from the stored texts. `bundled_reranker` is there for profiles that use it
-    where the user has chosen none. `static` embeds at once what `embedder` has not
-    embedded yet. `multilingual` returns the model for other languages, or why it cannot answer. `tiers`
-    lists all databases of the search, this one included; it is empty where there is one only.
+    when queries are expanded from the stored texts. `bundled_reranker` is there for profiles that use
+    it where the user has chosen none. `extracts` is True where a language model reads messages.
+    `static` embeds at once what `embedder` has not embedded yet. `multilingual` returns the model for
+    other languages, or why it cannot answer. `tiers` lists all databases of the search, this one
+    included; it is empty where there is one only.
     """
 
     records: SqlRecords | None = None
@@ -80,6 +81,7 @@ class Kit(NamedTuple):
     bundled_reranker: GuardedReranker | None = None
     generator: GuardedGenerator | None = None
     corpus: bool | None = None
+    extracts: bool = False
     clock: Callable[[], datetime] | None = None
     absent: tuple[str, ...] = ()
     why_not: Mapping[str, str] = NOTHING
@@ -345,8 +347,8 @@ def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...
 
     def ask(source: Source) -> tuple[RankedList, Step]:
         ranked, step = attempt(source, run, RankedList(source.name, searched=False))
-        if ranked.warning:
-            step = step._replace(notes={"warning": ranked.warning})
+        notes = {"compared": ranked.compared, "warning": ranked.warning}
+        step = step._replace(notes={name: note for name, note in notes.items() if note})
         return ranked._replace(name=source.name), step._replace(came_out=len(ranked.rows))
 
     # Imported late: a keyword search from a cold shell has one source and needs no threads.
