@@ -297,13 +297,15 @@ def test_what_has_no_vector_of_the_model_in_use_waits_for_whoever_makes_one(fill
         SqlAutoLinks(filled._context.db),
         AutoLinks(SqlAutoLinks(filled._context.db), filled._context.tables.vectors, other.name),
     )
-    with filled._context.db.write() as db:
+    with (
+        filled._context.db.write() as db
+    ):  # so that the store's own worker cannot link it meanwhile
         db.execute("INSERT INTO unlinked SELECT n FROM memories WHERE id = 'a'")
 
-    assert auto.link_next(10) == 0
-    assert not auto.left()
-    assert links.left("hashing-256") == 1
-    assert links.left("hashing-256", most=0) == 0
+        assert auto.link_next(10) == 0
+        assert not auto.left()
+        assert links.left("hashing-256") == 1
+        assert links.left("hashing-256", most=0) == 0
     assert strengths(filled, "a")
 
 

@@ -60,7 +60,7 @@ class GuardedEmbedder:
         self.name = str(inner.name)
         self.dims = int(inner.dims)
         self.languages = tuple(getattr(inner, "languages", ()))
-        self.matryoshka = _prefixes(inner)
+        _prefixes(inner)
         self.texts_at_once: int | None = getattr(inner, "texts_at_once", None)
         self.has_tokens = callable(getattr(inner, "tokens", None))
         # A model that costs next to nothing makes token vectors when they are needed; none are stored.
@@ -80,6 +80,11 @@ class GuardedEmbedder:
         if not self.dims and dims:
             self._set_width(dims, token_dims)
         self._announce = announce if self._learns else None
+
+    @property
+    def matryoshka(self) -> tuple[int, ...]:
+        """The lengths at which its vectors can be cut; a server's width is known after its first answer."""
+        return _prefixes(self.inner)
 
     @property
     def tokens_sent(self) -> int:
@@ -103,7 +108,6 @@ class GuardedEmbedder:
             )
         if self.inner.dims:
             self._set_width(int(self.inner.dims), int(getattr(self.inner, "token_dims", 0)))
-            self.matryoshka = _prefixes(self.inner)
             self._learns = False
 
     def _announce_width(self) -> None:

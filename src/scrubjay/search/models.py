@@ -160,6 +160,12 @@ class SearchModels:
         )
 
 
+def has_language_model(generator: Generator | str | bool | None) -> bool:
+    """True where a language model is chosen, which then reads messages; it is not loaded for that."""
+    chosen = _chosen("generator", generator)
+    return chosen is not None and not (isinstance(chosen, Access) and chosen.spec == CORPUS)
+
+
 def _chosen(role: str, given: T | str | bool | None) -> T | Access | None:
     """Return the given object, or the access to the named or configured model; None for none."""
     if given is False:

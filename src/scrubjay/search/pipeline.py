@@ -64,10 +64,11 @@ class Kit(NamedTuple):
     """Stores and models of a search. Each may be missing; `why_not` then has the reason and the fix.
 
     `absent` names the models that the user has chosen but that cannot be used now. `corpus` is True
-    when queries are expanded from the stored texts. `bundled_reranker` is there for profiles that use it
-    where the user has chosen none. `static` embeds at once what `embedder` has not
-    embedded yet. `multilingual` returns the model for other languages, or why it cannot answer. `tiers`
-    lists all databases of the search, this one included; it is empty where there is one only.
+    when queries are expanded from the stored texts. `bundled_reranker` is there for profiles that use
+    it where the user has chosen none. `extracts` is True where a language model reads messages.
+    `static` embeds at once what `embedder` has not embedded yet. `multilingual` returns the model for
+    other languages, or why it cannot answer. `tiers` lists all databases of the search, this one
+    included; it is empty where there is one only.
     """
 
     records: SqlRecords | None = None
@@ -84,6 +85,7 @@ class Kit(NamedTuple):
     bundled_reranker: GuardedReranker | None = None
     generator: GuardedGenerator | None = None
     corpus: bool | None = None
+    extracts: bool = False
     clock: Callable[[], datetime] | None = None
     absent: tuple[str, ...] = ()
     why_not: Mapping[str, str] = NOTHING
@@ -357,7 +359,11 @@ def recall(run: Run, *, sources: tuple[Source, ...], per_variant: tuple[Fan, ...
 
     def ask(source: Source) -> tuple[RankedList, Step]:
         ranked, step = attempt(source, run, RankedList(source.name, searched=False), SOURCE_ERRORS)
-        notes = {"ranked_by": ranked.ranked_by, "warning": ranked.warning}
+        notes = {
+            "ranked_by": ranked.ranked_by,
+            "compared": ranked.compared,
+            "warning": ranked.warning,
+        }
         step = step._replace(notes={name: note for name, note in notes.items() if note})
         return ranked._replace(name=source.name), step._replace(came_out=len(ranked.rows))
 

@@ -341,6 +341,10 @@ class Context:
         kit = self._kits[more]
         if profile.uses("moment"):
             kit = kit._replace(moments=self.tables.moments)
+        if profile.uses("over_sessions"):
+            from scrubjay.search.models import has_language_model
+
+            kit = kit._replace(extracts=has_language_model(self._chosen.generator))
         if profile.uses("confidence"):
             kit = kit._replace(terms=self.tables.terms)
         if tiers:

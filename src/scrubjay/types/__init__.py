@@ -105,10 +105,12 @@ class Term(NamedTuple):
 class Spoken(NamedTuple):
     """Visibility of raw messages: those of `session`, and those that count as memories.
     A message counts as a memory if it was sent at `settled_us` or earlier, unless a language model
-    extracted facts from it, which replace it."""
+    extracted facts from it, which replace it. With `only_read`, it does not count before that model
+    has read it, or has failed for good."""
 
     session: str | None
     settled_us: int
+    only_read: bool = False
 
 
 class Scope(NamedTuple):
@@ -243,7 +245,7 @@ class RankedList(NamedTuple):
     """The result of one source, best first, one row a memory.
     `best` is the highest score possible for this query; `searched` is False if the source was
     unavailable. `warning` states what the source had to omit, `ranked_by` how the database ranked,
-    where databases differ in that."""
+    where databases differ in that, `compared` which vectors made a shortlist."""
 
     name: str
     rows: tuple[Row, ...] = ()
@@ -251,6 +253,7 @@ class RankedList(NamedTuple):
     best: float = 1.0
     warning: str = ""
     ranked_by: str = ""
+    compared: str = ""
 
 
 class Found(NamedTuple):

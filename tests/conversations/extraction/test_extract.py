@@ -75,6 +75,37 @@ class TestAFact:
         assert seen(store, "talk") == {SAID, "Thanks!"}
         assert outcomes(store)["Thanks!"][0] == "nothing"
 
+    def test_what_no_model_has_read_yet_is_found_in_its_session_alone(self, told, clock):
+        """CG-9: with a generator, and however long ago it was said; once read it is as before."""
+        store = told(says())
+        talk(store, "my code word is swordfish", "Thanks, noted the swordfish!")
+        clock.advance(hours=1)
+
+        def found(**session):
+            return {hit.text for hit in store.search("swordfish", profile="cognis", **session)}
+
+        both = {"my code word is swordfish", "Thanks, noted the swordfish!"}
+        assert found() == found(session="other") == set()
+        assert found(session="talk") == both
+        store.extract()
+        assert found() == both
+        with scrubjay.open(store.path, embedder=False, generator=False, clock=clock) as without:
+            without.add_message("another swordfish", session="else")
+            clock.advance(hours=1)
+            asked = without.search("swordfish", profile="cognis")
+            assert {hit.text for hit in asked} == both | {"another swordfish"}
+
+    def test_what_failed_for_good_is_found_everywhere(self, told, clock):
+        """CG-9: it is not going to be read."""
+        store = told("no JSON")
+        talk(store, "my code word is swordfish")
+        clock.advance(hours=1)
+        for _ in range(3):
+            assert not store.search("swordfish", profile="cognis")
+            store.extract()
+
+        assert store.search("swordfish", profile="cognis").hits
+
     @pytest.mark.parametrize(
         ("said", "text", "whole"),
         [

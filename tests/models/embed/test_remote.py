@@ -427,6 +427,23 @@ class TestGemini:
         assert request["content"]["parts"][0]["text"].startswith("task: search result")
         assert "taskType" not in request
 
+    @pytest.mark.parametrize(
+        ("model", "dims", "lengths"),
+        [
+            ("gemini-embedding-001", 768, (128, 256, 512, 768)),
+            ("gemini-embedding-2", 300, (128, 256)),
+            ("text-embedding-004", 768, ()),
+        ],
+    )
+    def test_vectors_that_can_be_cut_say_so(self, server, monkeypatch, model, dims, lengths):
+        """CG-1: their beginning is a short vector: 256 of 768. Their width comes with an answer."""
+        server.answers = [embedding_answers.gemini]
+        monkeypatch.setattr(embedding_answers, "DIMS", dims)
+        found = GuardedEmbedder(load_embedder(f"gemini+{server.url}#{model}"))
+        assert found.matryoshka == ()
+        found.embed(["tea"])
+        assert found.matryoshka == lengths
+
     def test_the_name_is_the_setting(self, monkeypatch):
         found = load_embedder("gemini#gemini-embedding-001")
         assert found.name == "gemini#gemini-embedding-001"

@@ -159,23 +159,61 @@ class TestTime:
         assert found[0].event_time.isoformat().startswith("2026-03-12")
         assert found[0].why["temporal"] == pytest.approx(0.4)
 
-    @pytest.mark.parametrize("profile", ["cognis", "default"])
-    @pytest.mark.parametrize(
-        "query", ["what did I say yesterday?", "Was habe ich gestern gesagt?", "yesterday"]
-    )
-    def test_a_question_of_time_alone_finds_what_was_said_then(self, memory, query, profile):
-        """Who asks what was said yesterday names no word of it: all of it, and nothing else."""
+    @pytest.fixture
+    def said(self, memory):
         memory.add("the plumber comes at nine", id="y1", created_at=NOON - 1.0 * DAY)
         memory.add("I say hello to the plumber", id="y2", created_at=NOON - 1.2 * DAY)
-        memory.add("who said that? I did say that", id="old", created_at=NOON - 20 * DAY)
+        old = "they say much of other things: lake tree stone river cloud bread paper glass music"
+        memory.add(old, id="old", created_at=NOON - 20 * DAY)
         memory.pending()
+        return memory
 
-        found = memory.search(query, profile=profile)
+    ALONE = ("what did I say yesterday?", "Was habe ich gestern gesagt?", "yesterday")
+
+    @pytest.mark.parametrize("query", ALONE)
+    def test_in_the_default_a_question_of_time_alone_finds_what_was_said_then(self, said, query):
+        """Who asks what was said yesterday names no word of it: all of it, and nothing else."""
+        found = said.search(query, profile="default")
 
         assert ids(found) == ["y1", "y2"]
         assert found.degraded == ()
-        if profile == "cognis":
-            assert found[0].why["temporal"] == pytest.approx(0.4)
+
+    @pytest.mark.parametrize("query", ALONE)
+    def test_a_question_of_time_alone_is_scored_as_any_timed_one(self, said, query):
+        """CG-7: by the same formula over the same lists; other days may follow."""
+        found = said.search(query)
+
+        assert {*ids(found)[:2]} == {"y1", "y2"}
+        assert ids(found)[2:] == (["old"] if "say" in query else [])
+        for hit in found:
+            lists = (("vector", 0.7), ("keyword", 0.3))
+            ranks = sum(w * 11 / (10 + hit.found[n].rank) for n, w in lists if n in hit.found)
+            fits = 1.0 if hit.id != "old" else 0.0
+            assert hit.score == pytest.approx(0.6 * ranks + 0.4 * fits, abs=1e-6)
+        if "say" in query:
+            assert {"vector", "keyword"} <= {name for hit in found for name in hit.found}
+        assert found.degraded == ()
+
+    def test_the_day_before_does_not_fit_like_the_day_itself(self, memory):
+        """CG-7: it ends where the window begins, and lies outside all the same."""
+        for day in (4, 5, 6, 7, 8):
+            memory.add(f"met Tom on {day} April", id=f"{day}", created_at=NOON - DAY)
+        memory.pending()
+
+        found = {hit.id: hit.why["temporal"] for hit in memory.search("Tom on 6 April")}
+
+        assert found == pytest.approx({"4": 0, "5": 0, "6": 0.4, "7": 0, "8": 0})
+
+    def test_the_month_before_does_not_fit_like_the_month_itself(self, memory):
+        """CG-7: of April, one of 30 days, 30 March begins two days before."""
+        memory.add("met Tom in March", id="march", created_at=NOON - DAY)
+        memory.add("met Tom on 30 March", id="day", created_at=NOON - DAY)
+        memory.add("met Tom in April", id="april", created_at=NOON - DAY)
+        memory.pending()
+
+        found = {hit.id: hit.why["temporal"] for hit in memory.search("Tom in April")}
+
+        assert found == pytest.approx({"march": 0, "day": 0.4 * 28 / 30, "april": 0.4})
 
     @pytest.mark.parametrize("profile", ["cognis", "default"])
     def test_words_of_the_time_are_not_searched_for(self, memory, profile):
@@ -371,6 +409,18 @@ class TestSettings:
 
         assert self.number(profiles.get("cognis"), place) == value
         assert self.number(profiles.get("cognis", {name: 1}), place) == 1
+
+    def test_the_shortlist_is_as_long_as_its_size(self, memory):
+        """CG-1, CG-10: in a store of any size, the nearest by meaning; words find others."""
+        for n in range(9):
+            memory.add(f"a car {'and a lake ' * n}", id=f"{n}", created_at=NOON - DAY)
+        memory.pending()
+
+        found = memory.search("automobile", overrides={"shortlist_size": 3})
+
+        assert ids(found) == ["0", "1", "2"]
+        assert found.counts["vector"] == 3
+        assert memory.search("automobile").counts["vector"] > 3
 
     def test_the_shortlist_is_a_whole_number(self):
         """CG-10: shortlist_size."""

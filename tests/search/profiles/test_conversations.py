@@ -110,22 +110,31 @@ def test_a_message_that_comes_while_the_query_is_embedded_stays_in_its_session(t
         assert texts(talk.search("plum thing", session="a")) == ["a plum tree"]
 
 
-def test_a_small_shortlist_is_as_small_as_it_is_set(talk, monkeypatch):
-    """CG-1, CG-10: 200 by itself, 50 where that is set."""
-    from scrubjay.storage.sqlite.vectors import SqliteVector
+def compared(found):
+    """What the notes of the vector list and of immediate recall say."""
+    steps = [one for step in found.trace for one in step.branches]
+    return [one.notes.get("compared") for one in steps if one.stage in ("vector", "immediate")]
 
-    asked = []
-    real = SqliteVector._scan_shortlist
 
-    def listed(self, copy, query, seen):
-        asked.append(query.shortlist)
-        return real(self, copy, query, seen)
+def test_the_explanation_says_which_vectors_were_compared(talk, monkeypatch):
+    """CG-1, CG-3: all whole ones in a small store, else short ones first."""
+    from scrubjay.storage.sqlite import vectors
 
-    monkeypatch.setattr(SqliteVector, "_scan_shortlist", listed)
-    talk.add("a plum tree")
-    talk.pending()
+    for n in range(30):
+        talk.add(f"a plum tree with {n} plums")
+    talk.add_message("a plum in my hand", session="s")
+    talk.pending(wait=True)
 
-    talk.search("plum thing")
-    talk.search("plum thing", overrides={"shortlist_size": 50})
-
-    assert asked == [200, 50]
+    assert compared(talk.search("plum tree", session="s")) == [
+        "all 30 vectors, whole; not short ones: they are used from 20,000 on",
+        "all 1 vectors, whole; not short ones: they are used from 20,000 on",
+    ]
+    monkeypatch.setattr(vectors, "MIN_ROTATED", 20)
+    talk.add("one plum more")
+    talk.pending(wait=True)
+    talk.search("plum tree")
+    talk._context.tables.vectors.short.wait()
+    assert compared(talk.search("plum tree", overrides={"shortlist_size": 5})) == [
+        "31 vectors by 64 numbers, then 5 whole",
+        None,
+    ]

@@ -93,6 +93,23 @@ class TestFit:
 
         assert fit(month, WEEK) == 1.0
 
+    @pytest.mark.parametrize(
+        ("begins", "ends", "fits"),
+        [
+            (NOON - 8 * DAY, NOON - 7 * DAY, 6 / 7),  # its last moment is the window's first
+            (NOON, NOON + DAY, 6 / 7),
+            (NOON - 37 * DAY, NOON - 7 * DAY, 0.0),
+            (NOON - 7.5 * DAY, NOON - 6.5 * DAY, 1.0),
+            (NOON - DAY, NOON - 2 * DAY, 1.0),  # an end before the beginning
+            (NOON + DAY, NOON - 2 * DAY, 6 / 7),
+        ],
+    )
+    def test_an_event_beside_the_window_counts_from_its_far_end(self, begins, ends, fits):
+        """CG-7: the day before does not fit like the days of the window."""
+        lasts = told("a", NOON, event_time=begins, event_until=ends)
+
+        assert fit(lasts, WEEK) == pytest.approx(fits)
+
     def test_a_memory_without_any_time_fits_by_half(self):
         """CG-7."""
         assert fit(told("a"), WEEK) == 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -53,6 +54,18 @@ def fill(backend, vectors, model="m", **fields):
 
 def ids(found):
     return [row.id for row in found.rows]
+
+
+def test_a_search_with_a_shortlist_says_what_it_compared(backend):
+    """CG-1: in a small store every vector, whole, in every database; without a shortlist nothing is said."""
+    fill(backend, clustered(20, 96))
+    query = clustered(1, 96, seed=8)[0]
+
+    found = backend.vectors.search(query, "m", EVERYTHING, 5, shortlist=5)
+
+    assert re.match("all (20 )?vectors, whole", found.compared)
+    assert ids(found) == ids(backend.vectors.search(query, "m", EVERYTHING, 5))
+    assert backend.vectors.search(query, "m", EVERYTHING, 5).compared == ""
 
 
 def test_recall_against_brute_force(backend):

@@ -61,8 +61,11 @@ def test_all_three_tiers_find(served: scrubjay.Store):
     assert any(hit.why.get("graph", 0) > 0 for hit in found)
 
 
-def test_it_finds_what_an_embedded_store_finds(served: scrubjay.Store, memory: scrubjay.Store):
-    """The same ids in the same order, with the same scores."""
+def test_it_finds_what_an_embedded_store_finds(
+    served: scrubjay.Store, memory: scrubjay.Store, truth: str
+):
+    """The same ids in the same order, with the same scores; NM-2: novamem ranks words in Postgres by
+    `ts_rank_cd`, so there it is told to rank by BM25 as well."""
     for id_, text in TEXTS.items():
         memory.add(text, id=id_)
     memory.link("launch", "fuel", 0.8)
@@ -70,11 +73,16 @@ def test_it_finds_what_an_embedded_store_finds(served: scrubjay.Store, memory: s
     for one in (memory, served):  # from the first such search on, memories are linked by likeness
         one.search("rocket", profile="novamem")
         assert one.pending() == 0
+    by_bm25 = {"keyword.ranking": "bm25", "graph.ranking": "bm25"}
     for profile in ("novamem", "default", "gnosis", "cognis"):
+        changes = by_bm25 if profile == "novamem" and truth == "postgres" else None
         for query in ("rocket launch", "cake of the team", "methane", "what is in May?"):
             here, there = (
-                [(hit.id, round(hit.score, 6)) for hit in one.search(query, profile=profile)]
-                for one in (memory, served)
+                [
+                    (hit.id, round(hit.score, 6))
+                    for hit in one.search(query, profile=profile, overrides=overrides)
+                ]
+                for one, overrides in ((memory, None), (served, changes))
             )
             assert here == there, (profile, query)
 

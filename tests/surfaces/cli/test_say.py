@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -17,6 +18,54 @@ def talk(shell):
     ):
         assert shell("say", text, "--session", "plans", "--role", role, "--owner", "ann").code == 0
     return shell
+
+
+class TestCognis:
+    def test_explain_says_that_all_vectors_were_compared(self, talk):
+        """CG-1, CG-3: the vector list and immediate recall, in a small store."""
+        talk("remember", "The wedding cake is ordered")
+        asked = ("query", "wedding", "--profile", "cognis", "--session", "plans", "--explain")
+
+        out = " ".join(talk(*asked).out.split())
+
+        assert "vector(shortlist=200) compared: all 1 vectors, whole; not short ones" in out
+        assert "immediate(shortlist=200) compared: all 3 vectors, whole; not short ones" in out
+
+    def test_the_shortlist_cuts_the_vector_list(self, shell):
+        """CG-1, CG-10: by name, in a small store too."""
+        for n in range(5):
+            shell("remember", f"allergic to shrimp {n}")
+        asked = ("query", "seafood harm", "--profile", "cognis", "--json")
+
+        found = shell(*asked, "--set", "shortlist_size=2").json
+
+        assert found["counts"]["vector"] == len(found["hits"]) == 2
+        assert shell(*asked).json["counts"]["vector"] == 5
+
+    def test_what_was_said_yesterday_is_scored_like_any_timed_question(self, shell):
+        """CG-7: over all lists, so that what another day said may follow."""
+        now = datetime.now().astimezone()
+        for days, text in (
+            (1, "dinner was late"),
+            (1, "I say hello"),
+            (30, "say it to all of us now"),
+        ):
+            at = (now - timedelta(days=days)).isoformat()
+            shell("say", text, "--session", "s", "--at", at)
+
+        found = shell("query", "what did I say yesterday?", "--profile", "cognis", "--json").json
+
+        assert found["counts"]["vector"]
+        assert found["counts"]["keyword"]
+        assert {hit["text"] for hit in found["hits"]} >= {"dinner was late", "I say hello"}
+        assert "say it to all of us now" in {hit["text"] for hit in found["hits"]}
+        for hit in found["hits"]:
+            lists = (("vector", 0.7), ("keyword", 0.3))
+            ranks = sum(
+                w * 11 / (10 + hit["found"][n]["rank"]) for n, w in lists if n in hit["found"]
+            )
+            fits = 0.0 if "all" in hit["text"] else 1.0
+            assert hit["score"] == pytest.approx(0.6 * ranks + 0.4 * fits, abs=1e-5)
 
 
 class TestSay:

@@ -1,4 +1,4 @@
-"""Model families: prompts and pooling of well-known embedders whose files do not state them."""
+"""Model families: what well-known embedders need, where their files or their server do not state it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import NamedTuple
 
 
 class Family(NamedTuple):
-    """What models of one family need in front of queries and texts, and how they pool tokens."""
+    """What models of one family need in front of queries and texts, how they pool tokens, and the
+    lengths to which they were trained to be cut."""
 
     query_prompt: str = ""
     text_prompt: str = ""
     pooling: str = ""
+    matryoshka: tuple[int, ...] = ()
 
 
 _REPRESENT = "Represent this sentence for searching relevant passages: "
 _WEB_SEARCH = "Given a web search query, retrieve relevant passages that answer the query"
 _SEARCH = Family("search_query: ", "search_document: ", "mean")
-_GEMMA = ("task: search result | query: ", "title: none | text: ")
+_GEMMA = ("task: search result | query: ", "title: none | text: ", "mean")
+_GEMINI_LENGTHS = (128, 256, 512, 768, 1536)
 # By a pattern in the name without its owner; the first that fits counts. From the models' own cards.
 _FAMILIES: tuple[tuple[str, Family], ...] = (
     (r"\be5-mistral", Family(f"Instruct: {_WEB_SEARCH}\nQuery: ", "", "lasttoken")),
@@ -31,7 +34,10 @@ _FAMILIES: tuple[tuple[str, Family], ...] = (
     (r"arctic-embed.*-v2|arctic-embed2", Family("query: ", "", "cls")),
     (r"arctic-embed", Family(_REPRESENT, "", "cls")),
     (r"qwen3-embedding", Family(f"Instruct: {_WEB_SEARCH}\nQuery:", "", "lasttoken")),
-    (r"embeddinggemma|embedding-gemma|gemini-embedding-2", Family(*_GEMMA, "mean")),
+    (r"embeddinggemma|embedding-gemma", Family(*_GEMMA, (128, 256, 512))),
+    (r"gemini-embedding-2", Family(*_GEMMA, _GEMINI_LENGTHS)),
+    (r"gemini-embedding", Family(matryoshka=_GEMINI_LENGTHS)),
+    (r"text-embedding-3", Family(matryoshka=(256, 512, 1024))),
     (r"gte-.*-v1\.5|gte-modernbert|gte-multilingual|granite-embedding", Family(pooling="cls")),
     (r"\bgte-|minilm|mpnet|jina-embeddings-v2|paraphrase", Family(pooling="mean")),
 )

@@ -72,7 +72,7 @@ def read_embedder_config(folder: Path, access: EmbedderAccess) -> EmbedderConfig
         text_prompt=text_prompt if access.text_prompt is None else access.text_prompt,
         pooling=(access.pooling,) if access.pooling else _pooling(access.spec, pooling, family),
         pools_prompt=pooling.get("include_prompt") is not False,
-        matryoshka=_matryoshka(model) or _matryoshka(sentences),
+        matryoshka=_matryoshka(model) or _matryoshka(sentences) or family.matryoshka,
         modules=_weighty_modules(folder),
         first_position=1 + (1 if pad_id is None else pad_id) if has_offset else 0,
     )

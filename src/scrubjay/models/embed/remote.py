@@ -73,6 +73,7 @@ class RemoteEmbedder:
         self.name = index_name(_model_key(access, self.endpoint), access)
         self.timeout_s = access.timeout_s
         self.dims = access.dims
+        self._lengths = family.matryoshka
         self.tokens_sent = 0
         self.is_estimated = False
         self._max_chars = access.window * _CHARS_PER_WINDOW_TOKEN
@@ -82,6 +83,11 @@ class RemoteEmbedder:
 
     def __repr__(self) -> str:
         return f"RemoteEmbedder({self.endpoint!r})"
+
+    @property
+    def matryoshka(self) -> tuple[int, ...]:
+        """The lengths to which its vectors can be cut; none while `dims` is 0."""
+        return tuple(length for length in self._lengths if length <= self.dims)
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return one vector a text within the time limit of the settings."""

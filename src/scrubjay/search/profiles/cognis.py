@@ -25,7 +25,7 @@ def cognis() -> tuple[Stage, ...]:
     """Search memories of all sessions and raw messages of this one, on one scale."""
     return (
         conversation.over_sessions(settle_s=120),
-        understand.time_range(),
+        understand.time_range(only=False),
         understand.keywords(),
         sources.fan_out(times=2),
         understand.embed_query(),

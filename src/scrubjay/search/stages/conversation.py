@@ -28,27 +28,26 @@ if TYPE_CHECKING:
 def over_sessions(run: Run, *, settle_s: float = 120) -> Run:
     """Search the memories of all sessions, and raw messages of the named session only.
     A raw message counts as a memory `settle_s` after it was said, unless a language model
-    extracted facts from it, which replace it. Until then only its own session sees it."""
+    extracted facts from it, which replace it; where there is such a model, not before that has
+    read it. Until then only its own session sees it."""
     moments, clock = run.kit.need("moments"), run.kit.need("clock")
     settled_us = micros(clock()) - round(settle_s * 1_000_000)
-    session = run.query.scope.session
+    asked = Spoken(run.query.scope.session, settled_us, run.kit.extracts)
     scope = run.query.scope._replace(session=None)
-    spoken = moments.spoken(session, settled_us)
-    query = run.query._replace(
-        scope=scope._replace(spoken=spoken),
-        # A message may arrive while the query is embedded; `load` filters by this again.
-        spoken=Spoken(session, settled_us),
-    )
+    spoken = moments.spoken(asked)
+    # A message may arrive while the query is embedded; `load` filters by what was asked again.
+    query = run.query._replace(scope=scope._replace(spoken=spoken), spoken=asked)
     run = run._replace(query=query)
     if spoken is None:
         return run
-    return run.noting(session=session, unsettled=moments.unsettled(settled_us, scope))
+    return run.noting(session=asked.session, unsettled=moments.unsettled(asked, scope))
 
 
 @stage
 @limits(shortlist="1 or more")
 def memories(run: Run, *, shortlist: int = 200) -> RankedList:
-    """Memories of all sessions by meaning: a shortlist by short vectors, in the order of whole ones."""
+    """Memories of all sessions by meaning: a shortlist by short vectors, in the order of whole ones.
+    Where comparing all whole vectors is as fast, they make the shortlist themselves."""
     if run.query.vector is None:  # embed_query has noted the reason
         return RankedList("vector", searched=False)
     spoken = run.query.scope.spoken
@@ -74,7 +73,7 @@ def immediate(run: Run, *, shortlist: int = 200) -> RankedList:
 
 
 def _shortlisted(run: Run, shortlist: int) -> RankedList:
-    return by_meaning(run, run.query.vector, max(shortlist, run.query.limit), shortlist)
+    return by_meaning(run, run.query.vector, shortlist, shortlist)
 
 
 @stage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from math import exp, log
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,8 @@ def _explain_time_blend(explanation: Explanation, step: Step) -> None:
 def time_blend(run: Run, *, ranks: float = 0.6, time: float = 0.4, unknown: float = 0.5) -> Run:
     """Where the query names a time, score by `ranks` x score + `time` x how well the time fits.
     The fit is 1 inside the window and falls in a straight line to 0 over one more length of the
-    window on both sides. A memory without a time has the fit `unknown`."""
+    window on both sides, by the far end of what lasts. A memory without a time has the fit
+    `unknown`."""
     window = run.query.window
     if window is None:
         return run
@@ -94,13 +95,20 @@ def in_time(run: Run, *, share: float = 0.25, by_text: float = 0.05) -> Run:
 
 
 def fit(memory: Memory, window: Window, unknown: float = 0.5) -> float:
-    """Return how well a memory fits a window: by the time of its event, else by when it was said."""
+    """Return how well a memory fits a window: by the time of its event, else by when it was said.
+    1 for one that overlaps the window; others count from their far end, or the day before would fit
+    like the day itself, as it ends where the window begins."""
     begins = memory.event_time or memory.created_at
     if begins is None:
         return unknown
-    ends = (memory.event_until or begins) if memory.event_time else begins
-    gap = max(begins - window.ends, window.begins - ends, timedelta(0))
-    return max(0.0, 1 - gap / (window.ends - window.begins))
+    ends = max(begins, memory.event_until or begins) if memory.event_time else begins
+    if begins >= window.ends:
+        away = ends - window.ends
+    elif ends <= window.begins and begins < window.begins:
+        away = window.begins - begins
+    else:
+        return 1.0
+    return max(0.0, 1 - away / (window.ends - window.begins))
 
 
 def _explain_recency(explanation: Explanation, step: Step) -> None:

@@ -217,12 +217,13 @@ _FROM_NOW = re.compile(
 
 
 @stage
-def time_range(run: Run) -> Run:
+def time_range(run: Run, *, only: bool = True) -> Run:
     """Find the time that a query names ("last week"), by the caller's clock and time zone.
 
-    Words relative to now are then not searched for, unless they are quoted; dates still are. If no
-    other word is left to search for ("what did I say yesterday?"), the results are memories of that
-    time; for a date ("what happened in March?"), also those that name it.
+    Words relative to now are then not searched for, unless they are quoted or the query has no others;
+    dates still are. With `only`, a query that asks for nothing but a time ("what did I say
+    yesterday?") finds memories of that time and no others; one for a date ("what happened in
+    March?"), also those that name it.
     """
     from scrubjay.text.dates import window_of, without
 
@@ -237,7 +238,7 @@ def time_range(run: Run) -> Run:
     query = run.query._replace(
         window=window,
         subject=rest if from_now and not quoted else "",
-        only_time=alone and from_now,
+        only_time=only and alone and from_now,
         whole_window=alone and (from_now or bool(rest.strip(" ?!."))),
     )
     begins, ends = (_there(moment, now.tzinfo) for moment in window[:2])

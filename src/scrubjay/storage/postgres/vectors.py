@@ -13,8 +13,15 @@ from scrubjay.errors import StoreError
 from scrubjay.storage.postgres.session import Session
 from scrubjay.storage.sql.readable import named_damage, vector_of, vectors_of
 from scrubjay.storage.sql.scope import where
-from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, with_ties
-from scrubjay.types import Row, Scope
+from scrubjay.storage.sql.vectors import (
+    WHOLE,
+    Best,
+    Nearest,
+    SqlVectors,
+    VectorQuery,
+    with_ties,
+)
+from scrubjay.types import Scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,11 +51,11 @@ class PostgresVector(SqlVectors):
         self._suspects: set[int] = set()  # memories with a vector that could not be read
         self._prepare()
 
-    def _nearest(self, query: VectorQuery) -> list[Row]:
+    def _nearest(self, query: VectorQuery) -> Nearest:
         with self._postgres.read() as db:
             model = self._row(_MODEL, (query.model,))
             if model is None:
-                return []
+                return Nearest([], WHOLE)
             fetch, by_index = 2 * query.limit + 16, False
             if self._indexed(model[0]):
                 by_index = query.scope.everything or not self._are_few(query.scope)
@@ -66,7 +73,8 @@ class PostgresVector(SqlVectors):
                 if len(found) < fetch or len(kept) < len(best):
                     break
                 fetch *= 4
-            return self._named(kept, query.scope)
+            compared = "whole vectors that the index listed" if by_index else WHOLE
+            return Nearest(self._named(kept, query.scope), compared)
 
     def damage(self, model: str, scope: Scope) -> str:
         memories = self._ids_and_times(self._damaged_memories(), scope)

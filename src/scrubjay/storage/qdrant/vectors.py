@@ -16,7 +16,7 @@ from scrubjay.storage.model_switch import IS_REFILLING
 from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
 from scrubjay.storage.replicas.breaker import Breaker
 from scrubjay.storage.replicas.outbox import VECTORS, Outbox
-from scrubjay.storage.sql.vectors import MAIN, Best, SqlVectors, VectorQuery
+from scrubjay.storage.sql.vectors import MAIN, WHOLE, Best, Nearest, SqlVectors, VectorQuery
 from scrubjay.types import Row, Scope
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class QdrantVectors(SqlVectors):
     def close(self) -> None:
         self.breaker.close()
 
-    def _nearest(self, query: VectorQuery) -> list[Row]:
+    def _nearest(self, query: VectorQuery) -> Nearest:
         """Search on the server, which has no use for a shortlist and short vectors."""
         vector, model, scope, limit = query[:4]
         if scope.holds and self._are_few(scope):
@@ -65,7 +65,7 @@ class QdrantVectors(SqlVectors):
             f"SELECT dims, role, {IS_REFILLING} FROM models WHERE name = ?", (model,)
         )
         if known is None:
-            return []
+            return Nearest([], WHOLE)
         if known[1] != MAIN or known[2]:  # the server has no copy of those, or not yet
             return self._db.vectors._nearest(query)
         import_client()
@@ -76,8 +76,9 @@ class QdrantVectors(SqlVectors):
         name = self._server.collection_name(model, known[0])
         scope_filter = filter_of(scope, self._store, self._db)
         if scope_filter is None:
-            return []
+            return Nearest([], WHOLE)
         params = self._params()
+        compared = WHOLE if params.exact else "whole vectors that the server listed"
         max_points = max(_MAX_POINTS, limit + _SPARE_POINTS)
         wanted = min(2 * limit + _SPARE_POINTS, max_points)
         rows: list[Row] = []
@@ -91,24 +92,27 @@ class QdrantVectors(SqlVectors):
             )
             points = self.breaker.call(partial(self._query, name, known[0], request))
             if points is None:
-                return self._no_collection(model)
+                self._check_none_stored(model)
+                return Nearest([], WHOLE)
             rows = self._checked(vector, model, scope, points)
             if len(points) < wanted:
-                return rows
+                return Nearest(rows, compared)
             # Ties with the last row may be among the points that were not listed.
             if len(rows) >= limit and points[-1].score < rows[limit - 1].score - _ROUNDING:
-                return rows
+                return Nearest(rows, compared)
             wanted = min(wanted * _ROUND_FACTOR, max_points)
+        if len(rows) >= limit:
+            return Nearest(rows, compared)
         # The scope hides nearly all that is near, for a reason that the server does not store.
-        return rows if len(rows) >= limit else self._of_scope(vector, model, scope)
+        return self._of_scope(vector, model, scope)
 
-    def _no_collection(self, model: str) -> list[Row]:
-        """Raise Unavailable when the server lacks a model's vectors; return [] when there are none."""
+    def _check_none_stored(self, model: str) -> None:
+        """Raise Unavailable when the server lacks a model's vectors."""
         stored = (
             "SELECT 1 FROM vectors WHERE model = (SELECT n FROM models WHERE name = ?) LIMIT 1"
         )
         if self._row(stored, (model,)) is None:
-            return []
+            return
         self.on_loss()
         raise Unavailable(
             f"{self._server.address.shown} has no vectors of this store; they may still be on their"

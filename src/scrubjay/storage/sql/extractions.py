@@ -11,16 +11,12 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from scrubjay.storage.sql.scope import SqlTable, where
+from scrubjay.storage.sql.scope import MAX_TRIES, UNREAD, SqlTable, where
 from scrubjay.types import Scope
 
-MAX_TRIES = 3
 FACTS, PARTLY, NOTHING, FAILED = "facts", "partly", "nothing", "failed"
 
-_UNREAD = (
-    "m.type = 'message' AND (x.message IS NULL OR (x.outcome IN ('failed', 'waiting')"
-    f" AND x.tries < {MAX_TRIES}"
-)
+_UNREAD = f"m.type = 'message' AND (x.message IS NULL OR ({UNREAD}"
 _OPEN = f"{_UNREAD} AND x.leased_until_s < ?))"
 # A message is settled some time after it was said, or when two more were said.
 _SETTLED = (

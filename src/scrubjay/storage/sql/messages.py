@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.storage.database import Connection, Database, Gathered
-from scrubjay.storage.sql.scope import FIRST_US, SqlTable
+from scrubjay.storage.sql.scope import FIRST_US, READ, SqlTable
 from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.text.snippets import preview
 from scrubjay.times import micros, moment
@@ -271,25 +271,28 @@ def _names(array: str) -> tuple[str, ...]:
 class SqlTimeline(SqlTable):
     """Memories by time: when they were said, and when they happened."""
 
-    def spoken(self, session: str | None, settled_us: int) -> Spoken | None:
+    def spoken(self, asked: Spoken) -> Spoken | None:
         """Return which raw messages are visible, by a number that stays until that changes. None
         where all of them are: then no search has to filter messages."""
+        settled_us = asked.settled_us
         newest, newest_settled, extracted = self._row(
             "SELECT (SELECT max(created_us) FROM memories WHERE type = 'message'),"
             " (SELECT max(created_us) FROM memories WHERE type = 'message' AND created_us <= ?),"
             " EXISTS (SELECT 1 FROM extractions WHERE outcome = 'facts')",
             (settled_us,),
         )
-        if newest is None or (newest <= settled_us and not extracted):
+        if newest is None or (newest <= settled_us and not (extracted or asked.only_read)):
             return None
         # Cached sets of memories are by scope: with `settled_us` itself, every search had its own.
-        return Spoken(session, FIRST_US if newest_settled is None else newest_settled)
+        return asked._replace(settled_us=FIRST_US if newest_settled is None else newest_settled)
 
-    def unsettled(self, settled_us: int, scope: Scope) -> int:
+    def unsettled(self, spoken: Spoken, scope: Scope) -> int:
+        """Return how many messages are found in their session alone for now."""
+        unread = f"OR NOT {READ} " if spoken.only_read else ""
         return self._number(
-            "SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND m.created_us > ?"
-            " AND {scope}",
-            (settled_us, scope._replace(spoken=None)),
+            f"SELECT count(*) FROM memories AS m WHERE m.type = 'message' AND (m.created_us > ?"
+            f" {unread}) AND {{scope}}",
+            (spoken.settled_us, scope._replace(spoken=None)),
         )
 
     def between(self, begins_us: int, ends_us: int, scope: Scope, limit: int) -> RankedList:

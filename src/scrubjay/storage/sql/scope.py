@@ -35,10 +35,14 @@ _PERSONAL_PREFIX = "user:"
 PRIVATE_PREFIXES = (_PERSONAL_PREFIX, SHARED_PREFIX)
 FIRST_US, LAST_US = -(2**62), 2**62  # before and after every time
 
+MAX_TRIES = 3  # how often a language model is asked about a message
+# Of the messages that it was asked about, those that it will read again; and the others.
+UNREAD = f"x.outcome IN ('failed', 'waiting') AND x.tries < {MAX_TRIES}"
+READ = f"EXISTS (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND NOT ({UNREAD}))"
 _VISIBLE_MESSAGE = (
     "(m.type <> 'message' OR m.session = ? OR (m.created_us <= ? AND NOT EXISTS"
     " (SELECT 1 FROM extractions AS x WHERE x.message = m.n AND x.outcome = 'facts'"
-    " AND EXISTS (SELECT 1 FROM spans AS s WHERE s.message = m.n))))"
+    " AND EXISTS (SELECT 1 FROM spans AS s WHERE s.message = m.n)){read}))"
 )
 
 
@@ -187,8 +191,9 @@ def where(scope: Scope, db: Database) -> tuple[str, list[object]]:
             conditions.append(f"m.{field} {sign} ({marks(filled)})")
             arguments.extend(filled)
     if scope.spoken is not None:
-        conditions.append(_VISIBLE_MESSAGE)
-        arguments += scope.spoken
+        read = f" AND {READ}" if scope.spoken.only_read else ""
+        conditions.append(_VISIBLE_MESSAGE.format(read=read))
+        arguments += (scope.spoken.session, scope.spoken.settled_us)
     # The context of a message is what others said around it: it neither holds nor lacks that itself.
     for term, sign in (*((t, "") for t in scope.holds), *((t, "NOT ") for t in scope.lacks)):
         held, itself = db.holding(term)

@@ -44,11 +44,19 @@ _WINDOW = 20_000
 _CLAIMS_PER_SCAN = 32  # chunks that were requested again or given back are found by the next scan
 # Four of these, with their keys, fill a page of 8 KB, and none overflows into another page.
 _PART_BYTES = 1900
+WHOLE = "all vectors, whole"  # what a search compared that needed no shortlist
 # Chunks with a vector but without token vectors, which could not be made at the time.
 _WITHOUT_TOKENS = (
     "FROM models AS m JOIN vectors AS v ON v.model = m.n WHERE m.name = ? AND m.token_dims > 0"
     " AND NOT EXISTS (SELECT 1 FROM tokens AS t WHERE t.chunk = v.chunk AND t.model = m.n)"
 )
+
+
+class Nearest(NamedTuple):
+    """The memories with the nearest chunk, best first, and which vectors were compared for that."""
+
+    rows: list[Row]
+    compared: str
 
 
 class VectorQuery(NamedTuple):
@@ -87,18 +95,24 @@ class SqlVectors(SqlTable, ABC):
         if limit < 1:
             return RankedList("vector")
         if scope.ids is not None:
-            rows = self._of_scope(vector, model, scope)
+            rows, compared = self._of_scope(vector, model, scope)
         else:
-            rows = self._nearest(VectorQuery(vector, model, scope, limit, shortlist, short_dims))
-        return RankedList("vector", tuple(rows[:limit]), warning=self.damage(model, scope))
+            query = VectorQuery(vector, model, scope, limit, shortlist, short_dims)
+            rows, compared = self._nearest(query)
+        return RankedList(
+            "vector",
+            tuple(rows[:limit]),
+            warning=self.damage(model, scope),
+            compared="" if shortlist is None else compared,
+        )
 
     def damage(self, model: str, scope: Scope) -> str:
         """Say which vectors a search has to leave out because they are damaged; "" for none."""
         return ""
 
     @abstractmethod
-    def _nearest(self, query: VectorQuery) -> list[Row]:
-        """Return the memories with the nearest chunk, best first; there may be more than the limit."""
+    def _nearest(self, query: VectorQuery) -> Nearest:
+        """Return the memories with the nearest chunk; there may be more than the limit."""
 
     def add(
         self,
@@ -244,7 +258,7 @@ class SqlVectors(SqlTable, ABC):
                 self._keep_best(best, vector, rows)
         return with_ties(best, limit)
 
-    def _of_scope(self, vector: NDArray[np.float32], model: str, scope: Scope) -> list[Row]:
+    def _of_scope(self, vector: NDArray[np.float32], model: str, scope: Scope) -> Nearest:
         """Score every memory of a scope without an index, for example when it names its ids."""
         condition, arguments = where(scope, self._db)
         best: Best = {}
@@ -261,7 +275,7 @@ class SqlVectors(SqlTable, ABC):
                 sound = named((row[0], row[3], row[4]) for row in rows)
                 records.update((n, (id_, updated_us)) for n, id_, updated_us in sound)
         found = [Row(records[n][0], *best[n], records[n][1]) for n in best if n in records]
-        return sorted(found, key=in_order)
+        return Nearest(sorted(found, key=in_order), WHOLE)
 
     def _are_few(self, scope: Scope) -> bool:
         """True when scoring all memories of a scope is faster than asking an index."""

@@ -15,8 +15,16 @@ from scrubjay.errors import Unavailable
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.database import Database
 from scrubjay.storage.sql.readable import named_damage
-from scrubjay.storage.sql.vectors import Best, SqlVectors, VectorQuery, is_width, with_ties
-from scrubjay.types import Row, Scope
+from scrubjay.storage.sql.vectors import (
+    WHOLE,
+    Best,
+    Nearest,
+    SqlVectors,
+    VectorQuery,
+    is_width,
+    with_ties,
+)
+from scrubjay.types import Scope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +57,7 @@ class SqliteVector(SqlVectors):
 
         return ShortVectorCache(self._db, self.rotations)
 
-    def _nearest(self, query: VectorQuery) -> list[Row]:
+    def _nearest(self, query: VectorQuery) -> Nearest:
         """Search the copy in memory.
 
         With a shortlist, that many memories are chosen by short vectors and then scored by whole ones,
@@ -57,12 +65,11 @@ class SqliteVector(SqlVectors):
         """
         copy = self._refreshed(query.model)
         if copy is None:
-            return []
-        seen = self.sets.visible(query.scope)
-        scan = self._scan_shortlist(copy, query, seen) or copy.scan(query.vector, seen)
+            return Nearest([], WHOLE)
+        scan, compared = self._scan(copy, query, self.sets.visible(query.scope))
         with self._db.read():
             best = self._best_chunks(scan, query.vector, query.limit)
-            return self._named(best, query.scope)
+            return Nearest(self._named(best, query.scope), compared)
 
     def nearest_of(
         self,
@@ -129,21 +136,23 @@ class SqliteVector(SqlVectors):
         ids = sorted(id_ for _, id_, _ in memories)
         return named_damage("vector", "not searched", ids, self._db.path) if ids else ""
 
-    def _scan_shortlist(
+    def _scan(
         self, copy: Int8Vectors, query: VectorQuery, seen: NDArray[np.bool_] | None
-    ) -> Scan | None:
-        """Score a shortlist by short vectors; None where there are none, or whole ones are as fast."""
+    ) -> tuple[Scan, str]:
+        """Score a shortlist by short vectors, or all vectors; return also which were compared."""
         if query.shortlist is None:
-            return None
+            return copy.scan(query.vector, seen), WHOLE
         count = len(copy) if seen is None else min(len(copy), int(seen.sum()))
-        short = (
-            self.short.refreshed(query.model, query.short_dims) if count >= MIN_ROTATED else None
-        )
+        is_large = count >= MIN_ROTATED
+        short = self.short.refreshed(query.model, query.short_dims) if is_large else None
         if short is None:
-            return None
-        scan = short.vectors.scan(short.rotation.shorten_query(query.vector), seen)
-        rows = scan.best_rows(max(query.shortlist, query.limit))
-        return copy.scan_these(query.vector, *rows)
+            scan = copy.scan(query.vector, seen)
+            why = "none are ready" if is_large else f"they are used from {MIN_ROTATED:,} on"
+            return scan, f"all {len(scan.scores):,} vectors, whole; not short ones: {why}"
+        first = short.vectors.scan(short.rotation.shorten_query(query.vector), seen)
+        scan = copy.scan_these(query.vector, *first.best_rows(max(query.shortlist, query.limit)))
+        by = f"{short.rotation.dims} numbers, then {len(scan.scores):,} whole"
+        return scan, f"{len(first.scores):,} vectors by {by}"
 
     def _best_chunks(self, scan: Scan, vector: NDArray[np.float32], limit: int) -> Best:
         """Return the best memories of a scan by their float32 cosines, each with its best chunk."""

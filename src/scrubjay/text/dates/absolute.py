@@ -10,10 +10,12 @@ from scrubjay.text.dates import calendar
 from scrubjay.text.dates.calendar import DAY, Context, Resolver, Span, days, month, unit_at
 from scrubjay.text.dates.relative import ago, named_unit
 from scrubjay.text.dates.tokens import COUNTED_YEAR, Expression
+from scrubjay.text.dates.words import known_words
 
 _COUNTED_YEAR = re.compile(COUNTED_YEAR)
 _GONE_DAYS, _SOON_DAYS = 10, 60
 _YEARS_AROUND = 9  # 29 February may be eight years away
+_SUBJECTS = frozenset("i we he she they it you".split())
 
 _InYear = Callable[[int], Span]
 
@@ -227,6 +229,9 @@ def _year(expression: Expression, context: Context) -> Span | None:
 
 
 def _of_month(expression: Expression, context: Context) -> Span | None:
+    follows = "".join(context.after[:1])
+    if follows.isalpha() and follows not in known_words() and follows not in _SUBJECTS:
+        return None  # on the 5th floor
     day, today = expression.get("O"), context.today
     for steps in range(3) if context.tense > 0 else range(0, -3, -1):
         first = month(today.year, today.month + steps)

@@ -11,7 +11,8 @@ from scrubjay.text.dates import Window, tokens
 from scrubjay.text.dates.absolute import ABSOLUTE
 from scrubjay.text.dates.calendar import Context, Span, closing, in_utc
 from scrubjay.text.dates.relative import RELATIVE, next_to
-from scrubjay.text.dates.tense import Tense, tense_in_query, tense_of
+from scrubjay.text.dates.tense import tense_in_query, tense_of
+from scrubjay.text.dates.verbs import Tense
 
 _OPEN_DAYS = 365  # how far back "before 5 May" reaches
 _SENTENCE_TOKENS = 30  # on each side, for the tense

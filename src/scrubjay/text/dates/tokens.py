@@ -39,6 +39,10 @@ _AFTER_YEARS = frozenset(
 _IN_CODE = re.compile(r"[a-z_]\w*(?:[.](?=[a-z_])\w+)*(?:[.](?=[a-z_])\w+|\()")
 _SIGNS = {".": ".", ",": ",", "-": "o", "!": "!", "?": "!", ";": "!", "'": "'"}
 _CAPITALIZED_MONTHS = ("may", "march")
+# Without their umlauts these are in the past: hatte, konnte.
+_SUBJUNCTIVES = re.compile("(?:hätte|wär|könnte|müsste|dürfte|würde)(?:e?n|e?st|e)?")
+_SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_NOUN = "_"  # ends a word that is none of the verbs
 
 SOME = r"~?(?:hk|kh|Z&kh|k?[N3YZ]f?|k)"
 _UNIT = "[wUa]"
@@ -92,7 +96,7 @@ _FORMS = (
     ("quarter", rf"q{_YEAR}?|[QO]U(?:[fIH]?Y|{_YEAR})|KN{_YEAR}?"),
     ("decade", r"I?[tuE]c|c"),
     ("year", rf"(?:(?<=[IHpsvzV2FfbE])|(?<=[VIpFs][tu]))(?:t?aY|Y(?!{_UNIT}))|HaY"),
-    ("of_month", r"ntO(?![fMmyUwa_])"),
+    ("of_month", r"ntO(?![fMmyUwa])"),
 )
 _FIRST = "(?=[^_|,.!'&])"  # most tokens are skipped at once
 # Only inside a range: a day, the name of a month, a year.
@@ -173,6 +177,8 @@ def tokenize(text: str, lower: str) -> Tokens:
     words = _TOKEN.findall(lower)
     table = _table()
     entries = [table[word] for word in words]
+    if not text.isascii() or any(word.endswith("te") for word in words):
+        words = _as_written(text, lower, words)
     classes = "".join([kind for kind, _ in entries])
     if "y" in classes:
         classes = _with_capitalized_months(text, lower, classes, words)
@@ -181,6 +187,19 @@ def tokenize(text: str, lower: str) -> Tokens:
     if _IN_CODE.search(lower):
         classes = _without_code(lower, classes)
     return Tokens(text, lower, classes, [value for _, value in entries], words)
+
+
+def _as_written(text: str, lower: str, words: list[str]) -> list[str]:
+    """Return the words with what tells German verbs apart: hätte from hatte, the noun Torte from a past."""
+    written = [text[token.start() : token.end()] for token in _TOKEN.finditer(lower)]
+    return [
+        one.lower().translate(_SPELLED_OUT)
+        if _SUBJUNCTIVES.fullmatch(one.lower())
+        else f"{word}{_NOUN}"
+        if at and words[at - 1].isalnum() and word.endswith("te") and one.istitle()
+        else word
+        for at, (one, word) in enumerate(zip(written, words, strict=True))
+    ]
 
 
 def _is_quantity(text: str, number: re.Match[str]) -> bool:
