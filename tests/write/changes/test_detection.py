@@ -118,6 +118,26 @@ class TestWhatIsFound:
             assert 0.3 <= change.strength <= 1
             assert change.made_at == days(400)
 
+    def test_turns_of_a_dialogue_need_more_evidence(self, store):
+        """They lean on their neighbors, and speak of the same matters again and again."""
+        said = [
+            "Anna lives in Berlin",
+            "How nice",
+            "Tea?",
+            "Yes, please",
+            "Anna lives in Porto now",
+        ]
+        store.add_messages(
+            {"text": text, "session": "chat", "role": "user", "at": days(n)}
+            for n, text in enumerate(said)
+        )
+        assert store.pending(timeout_s=120) == 0
+        assert store.changes() == []
+
+        store.add_messages({"text": said[n], "session": f"s{n}", "at": days(n)} for n in (0, 4))
+        assert store.pending(timeout_s=120) == 0
+        assert len(store.changes()) == 1
+
     def test_a_chain_is_linked_step_by_step(self, store):
         tell(
             store,

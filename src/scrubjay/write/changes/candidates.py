@@ -32,6 +32,8 @@ FLOOR = 0.4
 NAMED_FLOOR = 0.25  # of those that share an identifier or a name
 _OVERLAP = 0.4  # how much shared words count beside the cosine
 _MOST_NAMES = 4
+_DIALOGUE_TURNS = 4
+_EVERYTHING = Scope()
 _BREATH = timedelta(seconds=20)  # two messages of one conversation so near say two things
 # A word with a digit, an underscore or letters of both cases.
 _IDENTIFIER = re.compile(r"\d|_|[a-z][A-Z]|\w[./:@#]\w")
@@ -78,6 +80,13 @@ class Candidates:
             if is_comparable(one) and may_be_changed(memory, one)
         ]
         return sorted(likely, key=lambda one: (-round(one.nearness, 6), one.memory.id))
+
+    def in_dialogue(self, memory: Memory) -> bool:
+        """True for a turn of a dialogue: a message with several others around it in its session."""
+        if memory.type != "message" or memory.session is None:
+            return False
+        beside = self._records.around([memory.id], _DIALOGUE_TURNS, _EVERYTHING).get(memory.id, ())
+        return sum(map(len, beside)) >= _DIALOGUE_TURNS
 
     def _named(self, memory: Memory, scope: Scope) -> set[str]:
         """Return memories that share an identifier or a name with this one."""

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 BATCH = 16
 MOST_PAIRS = 2  # that a model reads for one memory, in each direction of time
 LEAST = 0.3  # strength of a link
+# The same where one is a turn of a dialogue: turns lean on their neighbors, and speak of the same matters
+# again and again. nDCG on LoCoMo was .639 without any links, .589 with 0.3, and is .635.
+LEAST_IN_DIALOGUES = 0.7
 _REPEATS = 0.6  # probability from which a memory is said to repeat another
 _MOST_SETTLED = 32
 _MOST_TOLD = 5  # new memories of one call, whose probable updates the caller gets
@@ -142,11 +145,12 @@ class ChangeDetection:
         told = []
         relations = self._read(older)
         strengths = judge.strengths(older, relations)
-        for (old, _), relation, strength in zip(older, relations, strengths, strict=True):
-            found = ("updates", strength, LEAST), ("repeats", relation.repeats, _REPEATS)
+        for (old, new), relation, strength in zip(older, relations, strengths, strict=True):
+            least = LEAST if strength < LEAST else self._least(Pair(old, new))
+            found = ("updates", strength, least), ("repeats", relation.repeats, _REPEATS)
             kind = next((one for one in found if one[1] >= one[2]), None)
             if kind is not None:
-                told.append(Likely(memory.id, old.id, *kind[:2], old.created_at))
+                told.append(Likely(new.id, old.id, *kind[:2], old.created_at))
         return told
 
     # -- comparing --------------------------------------------------------------------------------
@@ -205,7 +209,7 @@ class ChangeDetection:
             # The pairs of one memory alone: a result must not depend on what is in the batch.
             strengths = judge.strengths(several, list(islice(relations, len(several))))
             for pair, strength in zip(several, strengths, strict=True):
-                if strength < LEAST:
+                if strength < LEAST or strength < self._least(pair):
                     continue
                 if pair.newer.id == memory.id:
                     updates[pair.older.id] = strength
@@ -246,6 +250,11 @@ class ChangeDetection:
             *(Pair(one.memory, memory) for one in older[:MOST_PAIRS]),
             *(Pair(memory, one.memory) for one in later[:MOST_PAIRS]),
         ]
+
+    def _least(self, pair: Pair) -> float:
+        """Return the strength from which a link is stored."""
+        in_dialogue = self._candidates.in_dialogue
+        return LEAST_IN_DIALOGUES if in_dialogue(pair.older) or in_dialogue(pair.newer) else LEAST
 
     def _read(self, pairs: Sequence[Pair]) -> list[Relation]:
         return self._reader.relations(
