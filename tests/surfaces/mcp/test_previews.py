@@ -149,6 +149,17 @@ def test_a_hundred_deep_results_fit(asked, store):
     assert "not_shown" not in found
 
 
+def test_an_agent_knows_both_searches_and_deep_needs_two_keywords(asked):
+    """GS-1: the description of the tool names the mode, and the refusal says what to do."""
+    (tool,) = (one for one in asked.list_tools().tools if one.name == "memory_search")
+    arguments = {"query": "what about the harbour?", "profile": "gnosis", "mode": "deep"}
+
+    assert "gnosis deep" in tool.input_schema["properties"]["mode"]["description"]
+    assert "needs 2 or more keywords, and the query has only 'harbour'" in asked.refused(
+        "memory_search", arguments
+    )
+
+
 @pytest.mark.parametrize("asked_for", [{"full": True}, {"tokens": 500}])
 def test_whole_texts_and_passages_can_be_requested(asked, asked_for):
     """GS-14: an agent that asks for them gets them, as in any profile."""

@@ -145,7 +145,7 @@ DEFAULT_TOOLS = (
             "query": "a question, or keywords",
             "limit": "maximum number of hits",
             "tokens": f"of all passages ({SEARCH_TOKENS})",
-            "mode": "fast, thorough, keyword or vector; of vault scan or full",
+            "mode": "fast, thorough, keyword or vector; of vault scan or full; of gnosis deep",
             "profile": "engine: default, gnosis, gno, vault, cognis, novamem",
             "tags": "vault: raise entries that have them",
             "domain": "vault: raises its entries",
