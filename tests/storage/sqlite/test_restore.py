@@ -366,7 +366,10 @@ class TestOtherProcesses:
             thread.join()
         assert ids(path) == EARLY | {"new", "newer"}
         acknowledged = {line.split()[1] for lines in said for line in lines if "added" in line}
-        assert ids(Path(done.aside)) == EARLY | {"later"} | acknowledged
+        kept = ids(Path(done.aside))
+        assert kept >= EARLY | {"later"} | acknowledged
+        # Of each writer, one more may have arrived there before it was refused.
+        assert len(kept - EARLY - {"later"} - acknowledged) <= len(writers)
 
     def test_processes_that_open_it_meanwhile(self, path, tmp_path):
         """Each finds one of the two stores, whole, or is asked to try again."""
