@@ -32,7 +32,7 @@ from training import plain
 from training.reading import CLS, MARK, RELATIONS, SEP, date_words, is_held_out
 
 MOST_NOTES, MOST_NOTE_TOKENS, MOST_TOKENS, MOST_QUERY_TOKENS = 8, 48, 384, 40
-HELD_OUT_ITEMS = 21  # one of so many: nothing is learned from it
+HELD_OUT_ITEMS = 21  # nothing is learned from one of 21
 BATCH = 96
 LEARNING_RATE, WARM_UP, ROUNDED_FROM, SMOOTHED = 8e-5, 0.08, 0.5, 0.03
 GAP = re.compile(

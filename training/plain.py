@@ -1,7 +1,7 @@
 """Plain worlds: small stores of short notes about facts that change, made from templates.
 
 The templates in `training/data/plain` say one matter in many ways: what holds, that it changed, that
-something else holds for a while, that somebody mentions, plans, repeats or ends it. Worlds that people
+something else holds for a while, that it is mentioned, planned, repeated or ended. Worlds that people
 write are rich and indirect; these are what most notes look like.
 """
 
@@ -82,7 +82,7 @@ class Line:
 
 
 def worlds(folder: Path, count: int = COUNT, seed: int = 7) -> list[World]:
-    """Return so many worlds from the templates in a folder."""
+    """Return worlds made from the templates in a folder."""
     matters = [
         json.loads(line)
         for path in sorted(folder.glob("*.jsonl"))
