@@ -25,6 +25,7 @@ _INDEX = (
     ("Write", "write", "add remember update undo say ingest import extract done undone forget"),
     ("Search", "search", "search vsearch query landscape"),
     ("Read", "read", "get history ls sessions expiring changes export"),
+    ("Organise", "files", "files"),
     ("Organise", "share", "topics collections"),
     ("Organise", "read", "link unlink"),
     ("Organise", "feedback", "feedback weights"),
