@@ -30,6 +30,7 @@ _INDEX = (
     ("Organise", "read", "link unlink"),
     ("Organise", "feedback", "feedback weights"),
     ("Share", "share", "share unshare publish unpublish key token"),
+    ("Connect", "connect", "connect"),
     ("Operate", "operate", "status doctor verify hits profiles tiers reindex backup restore"),
     ("Operate", "operate", "promote demote models embed eval demo serve signin mcp"),
 )
