@@ -66,8 +66,10 @@ class Files:
         inside = {file: id_ for file, id_ in paths.items() if is_below(file, place)}
         if not inside and place != ROOT:
             raise _missing(path)
-        texts = {memory.id: memory.text for memory in self._reader.get_many(inside.values())}
-        sizes = ((file, len(texts[id_].encode())) for file, id_ in inside.items() if id_ in texts)
+        files = self._context.tables.records.get(list(inside.values()), self._context.sees)
+        sizes = (
+            (file, len(files[id_].text.encode())) for file, id_ in inside.items() if id_ in files
+        )
         return show_folder(path, place, sizes)
 
     def paths(self, folder: str = ROOT) -> list[str]:

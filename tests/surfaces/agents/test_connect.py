@@ -314,9 +314,7 @@ def test_of_two_files_the_first_is_given_back_where_the_second_cannot_be_written
     refused = bare_shell("connect", "codex")
     assert refused.code == 1
     assert "No space left" in refused.err
-    after = snapshot(home)
-    after.pop(".codex/config.toml.before-scrubjay")
-    assert after == before
+    assert snapshot(home) == before
 
 
 @WITH_MODES
@@ -335,6 +333,16 @@ def test_a_link_stays_a_link_and_the_mode_stays(bare_shell, home, cursor):
     assert bare_shell("connect", "cursor", "--undo").code == 0
     assert cursor.is_symlink()
     assert real.read_text() == SERVERS
+
+
+def test_the_store_of_this_shell_is_that_of_the_agent(bare_shell, machine, home, monkeypatch):
+    """Issue 27, item 1: a desktop program does not have the variables of a shell."""
+    monkeypatch.setenv("SCRUBJAY_DB", str(home / "mine.db"))
+    monkeypatch.setenv("SCRUBJAY_USER", "ann")
+
+    assert bare_shell("connect", "opencode").code == 0
+    words = entry_of(agents(machine)["opencode"])[1]
+    assert words[1:] == ["mcp", "--db", str(home / "mine.db"), "--user", "ann"]
 
 
 def test_a_password_is_not_written_into_the_settings_of_an_agent(bare_shell, home):

@@ -97,12 +97,11 @@ def connect(agent: Agent, command: Sequence[str], *, dry_run: bool = False) -> C
         ours[agent.instructions] = has_lines(text)
     if not dry_run:
         earlier = {path: mark for path, mark in known.get("files", {}).items() if ours.get(path)}
-        _write(edits, keep_backups_of=earlier)
         marks = {**earlier, **_marks(edits, earlier)}
         if found is None and agent.settings in marks:
             marks[agent.settings]["made_key"] = settings.lacks_key
         record[agent.name] = {"entry": entry if state == CONNECTED else None, "files": marks}
-        _write_record(record)
+        _write([*edits, _edit_of_record(record)], [e.path for e in edits if e.path not in earlier])
     return Connection(agent, state, tuple(edits))
 
 
@@ -131,11 +130,10 @@ def disconnect(agent: Agent, command: Sequence[str], *, dry_run: bool = False) -
             new = _bytes(without_lines(_text(old, path)), old)
         edits.append(Edit(path, old, new))
     if not dry_run:
-        _write(edits, backup=False)
+        record.pop(agent.name, None)
+        _write([*edits, _edit_of_record(record)])
         for edit in edits:
             _drop_backup(edit)
-        if record.pop(agent.name, None) is not None:
-            _write_record(record)
     return Connection(agent, state, tuple(edits))
 
 
@@ -268,29 +266,30 @@ def _bytes(text: str, before: bytes | None) -> bytes:
     return mark + text.encode("utf-8")
 
 
-def _write(
-    edits: Sequence[Edit], *, backup: bool = True, keep_backups_of: Collection[str] = ()
-) -> None:
-    """Write every edit; nothing if one of the files is read-only or has changed meanwhile.
+def _write(edits: Sequence[Edit], backed_up: Collection[str] = ()) -> None:
+    """Write every edit; none if one of the files is read-only or has changed meanwhile.
 
-    A copy from before the first edit is kept beside each file.
+    Beside each of the files in `backed_up`, a copy of it is kept.
     """
     edits = [edit for edit in edits if edit.before != edit.after]
+    copies = [edit for edit in edits if edit.path in backed_up and edit.before is not None]
     for edit in edits:
         _check_writable(edit)
     done: list[Edit] = []
     try:
+        for edit in copies:
+            _replace(edit.path + BACKUP, edit.before)
         for edit in edits:
-            if backup and edit.before is not None and edit.path not in keep_backups_of:
-                _replace(edit.path + BACKUP, edit.before)
             _replace(edit.path, edit.after)
             done.append(edit)
     except OSError as error:
         for edit in reversed(done):
             _replace(edit.path, edit.before)
-        name = error.filename or edits[len(done)].path
+        for edit in copies:
+            _replace(edit.path + BACKUP, None)
         raise Unavailable(
-            f"{name} cannot be written: {error.strerror}; nothing was changed"
+            f"{error.filename or edits[len(done)].path} cannot be written: {error.strerror}; nothing was"
+            " changed"
         ) from error
 
 
@@ -369,6 +368,6 @@ def _read_record() -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _write_record(record: Mapping[str, Any]) -> None:
+def _edit_of_record(record: Mapping[str, Any]) -> Edit:
     path = os.path.join(data_dir(), _RECORD)
-    _replace(path, json.dumps(record, indent=1).encode() if record else None)
+    return Edit(path, _read(path), json.dumps(record, indent=1).encode() if record else None)

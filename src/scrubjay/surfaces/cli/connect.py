@@ -44,17 +44,22 @@ def _command(args: Namespace) -> list[str]:
     """Return the command that starts the MCP server: with full paths, since desktop programs have no PATH
     of a shell."""
     words = [*_program(), "mcp"]
-    if args.db is not None:
-        if strip_credentials(args.db) != args.db:
+    # An agent may be started without the environment of this shell.
+    chosen = {
+        name: getattr(args, name) or os.environ.get(f"SCRUBJAY_{name.upper()}") or None
+        for name in ("db", "vectors", "graph", "tenant", "user")
+    }
+    db = chosen.pop("db")
+    if db is not None:
+        if strip_credentials(db) != db:
             raise InvalidInput(
-                "the URL of --db has a password, which would stand in the settings of the agent; leave it"
-                " out, and set SCRUBJAY_POSTGRES_PASSWORD or the settings file of scrubjay"
+                "the URL of the database has a password, which would stand in the settings of the agent;"
+                " leave it out, and set SCRUBJAY_POSTGRES_PASSWORD or the settings file of scrubjay"
             )
-        is_path = args.db != ":memory:" and not is_server_url(args.db)
-        words += ["--db", os.path.abspath(os.path.expanduser(args.db)) if is_path else args.db]
-    for name in ("vectors", "graph", "tenant", "user"):
-        if (value := getattr(args, name)) is not None:
-            words += [f"--{name}", value]
+        is_path = db != ":memory:" and not is_server_url(db)
+        words += ["--db", os.path.abspath(os.path.expanduser(db)) if is_path else db]
+    for name, value in chosen.items():
+        words += [] if value is None else [f"--{name}", value]
     return words
 
 
