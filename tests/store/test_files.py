@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from residue import residues
 
 import scrubjay
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.storage.sql.files import SqlMemoryFiles
 
 PLAN = "/memories/plan.md"
 
@@ -179,6 +181,25 @@ def test_with_a_version_only_the_text_that_was_read_is_changed(files):
         files.write("/memories/third.md", "x", version=1)
 
 
+def test_the_version_that_is_read_is_that_of_the_text(tmp_path, monkeypatch):
+    """Issue 27, item 3: also where the file is changed while it is read."""
+    with (
+        scrubjay.open(tmp_path / "a.db", embedder=False) as one,
+        scrubjay.open(tmp_path / "a.db", embedder=False) as other,
+    ):
+        one.files.create(PLAN, "first")
+        counted = SqlMemoryFiles.changes
+
+        def after_a_write(table, id_):
+            monkeypatch.setattr(SqlMemoryFiles, "changes", counted)
+            other.files.write(PLAN, "second")
+            return counted(table, id_)
+
+        monkeypatch.setattr(SqlMemoryFiles, "changes", after_a_write)
+        read = one.files.read(PLAN)
+        assert (read.text, read.version) in (("first", 1), ("second", 2))
+
+
 def test_a_text_that_is_there_twice_or_not_at_all_is_not_replaced(files):
     files.create(PLAN, "tea\ntea\n")
 
@@ -202,6 +223,16 @@ def test_a_deleted_file_is_gone_with_its_versions(words_only):
     with pytest.raises(NotFound):
         files.delete("/memories/a")
     assert [one.id for one in words_only.ls()] == [kept.id]
+
+
+def test_nothing_of_a_deleted_file_is_left_in_the_files_of_the_store(words_only, tmp_path):
+    """Issue 27, item 3: as after `forget`, while the store is open; also what it was before."""
+    texts = ["the first wording of a secret", "another wording of the same secret"]
+    words_only.files.create(PLAN, texts[0])
+    words_only.files.write(PLAN, texts[1])
+    words_only.files.delete(PLAN)
+
+    assert residues(tmp_path, texts, []) == []
 
 
 def test_an_empty_file_is_a_file(memory):

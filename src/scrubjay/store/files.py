@@ -51,8 +51,8 @@ class Files:
 
     def read(self, path: str) -> File:
         """Return a file; NotFound if there is none, InvalidInput for a folder."""
-        paths = self._paths()
-        return self._file(self._existing(path, paths))
+        with self._context.db.one_state():  # the version is that of the text
+            return self._file(self._existing(path, self._paths()))
 
     def view(self, path: str = ROOT, *, lines: Sequence[int] | None = None) -> str:
         """Return a file with line numbers, or the listing of a folder, as a model is shown it.
@@ -161,12 +161,14 @@ class Files:
         if place == ROOT:
             raise InvalidInput(f"Cannot delete the {ROOT} directory itself")
         with self._changing() as paths:
+            ids = [id_ for file, id_ in paths.items() if is_below(file, place)]
             if place in paths:
-                return self._writer.forget(self._existing(path, paths, version))
-            inside = [id_ for file, id_ in paths.items() if is_below(file, place)]
-            if not inside:
+                ids = [self._existing(path, paths, version)]
+            if not ids:
                 raise NotFound(f"The path {path} does not exist", of="file")
-            return self._writer.forget(inside)
+            self._writer.forget(ids)
+        self._context.db.purge()  # inside the transaction it does nothing
+        return len(ids)
 
     def rename(self, old: str, new: str, *, version: int | None = None) -> int:
         """Move a file, or a folder with all files in it; return how many files. Versions move along."""
@@ -206,6 +208,7 @@ class Files:
         self._context.embedding.activate()
         with self._context.tables.records.transaction():
             yield self._paths()
+        self._context.embedding.wake()  # what was told before the commit found nothing
 
     def _paths(self) -> dict[str, str]:
         sees = self._context.sees
@@ -221,8 +224,7 @@ class Files:
             if place == ROOT or any(is_below(file, place) for file in paths):
                 raise InvalidInput(f"The path {path} is not a file.")
             raise _missing(path)
-        now = self._version(paths[place])
-        if version is not None and version != now:
+        if version is not None and version != (now := self._version(paths[place])):
             raise InvalidInput(
                 f"version is {version!r}, but {path} is at version {now}: it has changed since you read"
                 " it; read it again, and repeat the change"
