@@ -12,6 +12,7 @@ from scrubjay.config import Access, EmbedderAccess, embedder_access, offline
 from scrubjay.errors import Unavailable
 from scrubjay.models import Embedder, NoteReader, Reranker
 from scrubjay.models.guard import is_ready
+from scrubjay.models.process.caller import start_when_needed
 from scrubjay.models.registry import load_embedder, load_reader, load_reranker
 from scrubjay.runtime.backoff import Backoff
 from scrubjay.runtime.progress import Progress
@@ -171,6 +172,7 @@ class SharedModels:
     """The models of a server: each is made at its first use, and loaded in the background."""
 
     def __init__(self) -> None:
+        start_when_needed()
         self._lock = threading.Lock()
         self._embedders: dict[EmbedderAccess, ModelLoader[Embedder]] = {}
         self._rerankers: dict[Access, ModelLoader[Reranker]] = {}
