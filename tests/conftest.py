@@ -67,6 +67,8 @@ def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"SCRUBJAY_{name}", raising=False)
     for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
+    # No test finds the model process of this machine, or leaves one; those that need one make their own.
+    monkeypatch.setenv("SCRUBJAY_SHARED_MODELS", "0")
     monkeypatch.delenv("COLUMNS", raising=False)  # a worker of pytest-xdist has it
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path / "home"))
 

@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 _SILENCE_S = 5.0
 _START_S = 15.0
 _POLL_S = 0.01
+_ATTEMPTS = 4
 _PAUSE_S = 60.0  # before another one is started, where one did not start
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _OWN = "SCRUBJAY_"
@@ -57,7 +58,7 @@ class _Caller:
         self._lock = threading.Lock()
         self._starting = threading.Lock()
         self._idle: list[socket.socket] = []
-        self._child: subprocess.Popen[bytes] | None = None
+        self.children: list[subprocess.Popen[bytes]] = []
         self._paused_until = 0.0
         self._warned = False
 
@@ -65,8 +66,10 @@ class _Caller:
         """Return the answer; None where the caller has to do the work itself."""
         if not can_share():
             return None
-        for _ in range(2):  # if it dies before it answers, another one is elected
+        for attempt in range(_ATTEMPTS):  # if it dies before it answers, another one is elected
             try:
+                if attempt:  # one that is being killed accepts connections to its last moment
+                    time.sleep(_POLL_S * attempt)
                 sock = self._take() or self._start()
                 if sock is None:
                     return None
@@ -125,7 +128,8 @@ class _Caller:
             if time.monotonic() < self._paused_until:
                 return None
             make_folder(at)
-            self._child = child = _spawn(at)
+            self.children = [one for one in self.children if one.poll() is None]
+            self.children.append(child := _spawn(at))
             until = time.monotonic() + _START_S
             while time.monotonic() < until:
                 if (sock := connect(at)) is not None:
