@@ -81,7 +81,7 @@ def eventually(is_true) -> None:
 
 
 def test_a_model_runs_in_the_model_process_and_gives_the_same_vectors(fresh, folder):
-    """MP-1: vectors and token vectors are those of the same model in this process, bit by bit."""
+    """Vectors and token vectors are those of the same model in this process, bit by bit."""
     model = load_embedder(folder)
     model.load()
     vectors, tokens = model.embed_with_tokens(TEXTS)
@@ -96,7 +96,7 @@ def test_a_model_runs_in_the_model_process_and_gives_the_same_vectors(fresh, fol
 
 
 def test_another_process_uses_the_same_one_and_loads_nothing(fresh, folder):
-    """MP-1: a process that runs one command finds the model process, and does not import onnxruntime."""
+    """A process that runs one command finds the model process, and does not import onnxruntime."""
     load_embedder(folder).load()
     asked = (
         "import sys; from scrubjay.models.registry import load_embedder;"
@@ -110,7 +110,7 @@ def test_another_process_uses_the_same_one_and_loads_nothing(fresh, folder):
 
 
 def test_a_process_that_runs_one_command_starts_none(fresh, folder):
-    """MP-1: it loads the model itself, and leaves no process behind."""
+    """It loads the model itself, and leaves no process behind."""
     calling._caller.starts = False
     model = load_embedder(folder)
     model.embed(TEXTS)
@@ -120,7 +120,7 @@ def test_a_process_that_runs_one_command_starts_none(fresh, folder):
 
 
 def test_with_the_setting_0_nothing_is_shared(fresh, folder, monkeypatch):
-    """MP-1: SCRUBJAY_SHARED_MODELS=0 loads models as before."""
+    """SCRUBJAY_SHARED_MODELS=0 loads models as before."""
     monkeypatch.setenv("SCRUBJAY_SHARED_MODELS", "0")
     model = load_embedder(folder)
     model.load()
@@ -130,7 +130,7 @@ def test_with_the_setting_0_nothing_is_shared(fresh, folder, monkeypatch):
 
 
 def test_a_model_process_that_is_killed_in_the_middle_of_a_request_is_replaced(fresh, folder):
-    """MP-2: another one is elected, and the request that was under way is answered."""
+    """Another one is elected, and the request that was under way is answered."""
     model = load_embedder(folder)
     model.load()
     killed = status()["pid"]
@@ -148,7 +148,7 @@ def test_a_model_process_that_is_killed_in_the_middle_of_a_request_is_replaced(f
 
 
 def test_a_model_process_that_does_not_answer_is_not_waited_for(fresh, folder, monkeypatch):
-    """MP-2: one that hangs is silent, and then the model runs here."""
+    """One that hangs is silent, and then the model runs here."""
     monkeypatch.setattr(calling, "_SILENCE_S", 0.2)
     model = load_embedder(folder)
     monkeypatch.setattr(calling, "_SILENCE_S", 5.0)
@@ -161,7 +161,7 @@ def test_a_model_process_that_does_not_answer_is_not_waited_for(fresh, folder, m
 
 
 def test_one_that_works_for_long_says_so_and_is_waited_for(fresh, monkeypatch):
-    """MP-2: while an answer is computed, the other side hears that, and goes on waiting."""
+    """While an answer is computed, the other side hears that, and goes on waiting."""
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(calling, "_SILENCE_S", 0.3)
     from scrubjay.models.process.messages import BEAT, receive, send
@@ -180,7 +180,7 @@ def test_one_that_works_for_long_says_so_and_is_waited_for(fresh, monkeypatch):
 
 
 def test_of_several_that_start_at_once_one_stays(fresh, folder):
-    """MP-3: the lock of the name elects one; the others end without an error."""
+    """The lock of the name elects one; the others end without an error."""
     at = place()
     make_folder(at)
     command = [sys.executable, "-c", SERVE, *at, "20"]
@@ -196,7 +196,7 @@ def test_of_several_that_start_at_once_one_stays(fresh, folder):
 
 
 def test_it_ends_when_no_process_is_connected(fresh):
-    """MP-3: no process is left behind, and neither is its socket."""
+    """No process is left behind, and neither is its socket."""
     at = place()
     make_folder(at)
     one = subprocess.Popen([sys.executable, "-c", SERVE, *at, "0.3"])
@@ -211,7 +211,7 @@ def test_it_ends_when_no_process_is_connected(fresh):
 
 
 def test_what_is_not_our_socket_is_not_used(fresh, folder, caplog):
-    """MP-4: a file in the place of the socket stays as it is, and the model runs here."""
+    """A file in the place of the socket stays as it is, and the model runs here."""
     at = place()
     make_folder(at)
     with open(at.socket, "w") as file:
@@ -227,7 +227,7 @@ def test_what_is_not_our_socket_is_not_used(fresh, folder, caplog):
 
 @pytest.mark.parametrize("change", ["open to others", "of another user", "a link"])
 def test_a_folder_that_is_not_private_is_not_used(fresh, folder, tmp_path, change):
-    """MP-4: others could put a socket there; nothing is connected to, and the model runs here."""
+    """Others could put a socket there; nothing is connected to, and the model runs here."""
     at = place()
     make_folder(at)
     if change == "open to others":
@@ -247,7 +247,7 @@ def test_a_folder_that_is_not_private_is_not_used(fresh, folder, tmp_path, chang
 
 
 def test_a_process_of_another_user_is_refused(monkeypatch):
-    """MP-4: the system says whose process is at the other end, where it can."""
+    """The system says whose process is at the other end, where it can."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert placing.check_peer(ours) in (0, os.getpid())
@@ -270,7 +270,7 @@ def test_a_process_of_another_user_is_refused(monkeypatch):
     ],
 )
 def test_garbage_and_half_a_message_end_one_connection_only(serving, sent):
-    """MP-5: it is refused, and the process goes on answering others."""
+    """It is refused, and the process goes on answering others."""
     with connect(serving) as sock:
         sock.sendall(sent)
         sock.shutdown(socket.SHUT_WR)
@@ -305,7 +305,7 @@ def test_garbage_and_half_a_message_end_one_connection_only(serving, sent):
     ],
 )
 def test_what_is_not_a_local_model_is_not_loaded_for_others(serving, request_):
-    """MP-5: no model on a server, no plug-in, nothing without its files: the asking process gets no answer."""
+    """No model on a server, no plug-in, nothing without its files: the asking process gets no answer."""
     caller = calling._Caller()
     with connect(serving) as sock:
         with pytest.raises((calling.BadMessage, Unavailable)):
@@ -331,7 +331,7 @@ def serving(fresh) -> Iterator[Place]:
 
 
 def test_a_model_with_other_files_is_not_answered_for(fresh, folder, tmp_path):
-    """MP-6: a process that has other files under the same name gets no vectors of the wrong ones."""
+    """A process that has other files under the same name gets no vectors of the wrong ones."""
     model = load_embedder(folder)
     model.load()
     tiny.make(tmp_path / "other", sentence=True)
@@ -355,7 +355,7 @@ def test_a_model_with_other_files_is_not_answered_for(fresh, folder, tmp_path):
     ],
 )
 def test_what_must_be_equal_is_part_of_the_name(fresh, monkeypatch, module, name, value):
-    """MP-6: another version, device or number of cores has a model process of its own."""
+    """Another version, device or number of cores has a model process of its own."""
     before = place()
     monkeypatch.setattr(module, name, value)
 
@@ -364,7 +364,7 @@ def test_what_must_be_equal_is_part_of_the_name(fresh, monkeypatch, module, name
 
 
 def test_the_device_of_the_settings_is_that_of_the_model_process(fresh, folder, monkeypatch):
-    """MP-6: a device that this machine does not have is the same error as without sharing."""
+    """A device that this machine does not have is the same error as without sharing."""
     monkeypatch.setenv("SCRUBJAY_DEVICE", "directml")
     with pytest.raises(Unavailable, match="DmlExecutionProvider"):
         load_embedder(folder).load()
@@ -373,7 +373,7 @@ def test_the_device_of_the_settings_is_that_of_the_model_process(fresh, folder, 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_has_connections_of_its_own(fresh, folder):
-    """MP-7: two processes never read answers from one connection."""
+    """Two processes never read answers from one connection."""
     model = load_embedder(folder)
     model.load()
     inherited = [sock.fileno() for sock in calling._caller._idle]
