@@ -39,11 +39,12 @@ def main(argv: list[str] | None = None) -> int:
 def _leave(code: int) -> None:
     """End the process without taking the interpreter down, which takes a fifth of a cold search.
 
-    What was registered to be done at the end is done. Where threads still run, the interpreter ends as
-    usual: it knows how to wait for them.
+    What was registered to be done at the end is done. Where threads still run, or a profiler, the
+    interpreter ends as usual: it knows how to wait for them.
     """
     threading = sys.modules.get("threading")
-    if sys.flags.dev_mode or (threading is not None and threading.active_count() > 1):
+    is_watched = sys.flags.dev_mode or sys.getprofile() or sys.gettrace()
+    if is_watched or (threading is not None and threading.active_count() > 1):
         return
     try:
         atexit._run_exitfuncs()
