@@ -1,39 +1,129 @@
-"""What ten agents cost in memory: with one server for all of them, and with a process each."""
+"""What ten agents cost in memory: with a process each, with one server, and with models of their own."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
+from statistics import median
 
 import psutil
 
-from bench.door_processes import SCRUBJAY, Piped, Served, lacks_meaning
+from bench.door_processes import EMPTY, SCRUBJAY, Piped, Served, lacks_meaning
 from bench.report import Row, size, times
+from scrubjay.models.download.pull import MINILM
+from scrubjay.models.process import caller
+from scrubjay.models.process.place import VARIABLE
+from scrubjay.models.registry import load_embedder
+from scrubjay.runtime.paths import cache_dir
 
 CLIENTS = 10
+MEMORY_GOAL, LATENCY_GOAL = 2.0, 1.3
+_ROUNDS = 200
 
 
 def measure(database: Path, env: Mapping[str, str], queries: Sequence[str]) -> list[Row]:
-    """Let ten clients search, through one server and through ten, and weigh the processes."""
-    with Served(database, env) as served:
+    """Let ten clients search, in each of the ways, and weigh the processes with those they started."""
+    with Served(database, {**env, **_own_cache(database.parent / "served")}) as served:
         one_server = asyncio.run(_through(served, queries))
-    with ExitStack() as stack:
-        command = (*SCRUBJAY, "mcp", "--db", str(database))
-        piped = [stack.enter_context(Piped(command, env)) for _ in range(CLIENTS)]
-        for one, query in zip(piped, queries, strict=False):
-            one.initialize()
-            one.search(query)
-        each = [_bytes(one.pid) for one in piped]
-    ratio = sum(each) / one_server
+    shared = {**env, **_own_cache(database.parent / "shared")}
+    one, ten = _processes(database, shared, queries)
+    alone, all_alone = _processes(database, {**shared, VARIABLE: "0"}, queries)
+    empty = _empty(env)
+    said = f"memory ({_KIND}) of {CLIENTS} `scrubjay mcp` processes that have each searched once"
     return [
         Row(
-            f"memory ({_KIND}) of {CLIENTS} `scrubjay mcp` processes that have each searched once,"
-            f" beside one `scrubjay serve` with {CLIENTS} MCP clients that have",
-            f"{times(ratio)} ({size(sum(each))} and {size(one_server)})",
-        )
+            f"{said}, with their model process, beside one with its",
+            f"{times(ten / one)} ({size(ten)} and {size(one)})",
+            f"at most {MEMORY_GOAL:.0f}x",
+            ten <= MEMORY_GOAL * one,
+        ),
+        Row(
+            f"the same of {CLIENTS} empty servers on the same SDK, beside that one",
+            f"{times(empty / one)} ({size(empty)})",
+        ),
+        Row(
+            f"{said}, each with models of its own (`{VARIABLE}=0`), beside one",
+            f"{times(all_alone / alone)} ({size(all_alone)} and {size(alone)})",
+        ),
+        Row(
+            f"{said}, with their model process, beside one `scrubjay serve` with {CLIENTS} MCP clients"
+            " that have",
+            f"{times(ten / one_server)} ({size(ten)} and {size(one_server)})",
+        ),
+        _latency(shared, queries),
     ]
+
+
+def _processes(database: Path, env: Mapping[str, str], queries: Sequence[str]) -> tuple[int, int]:
+    """Return what one process weighs after its search, and what ten weigh after theirs."""
+    command = (*SCRUBJAY, "mcp", "--db", str(database))
+    with ExitStack() as stack:
+        pids: list[int] = []
+        one = 0
+        for query in queries[:CLIENTS]:
+            piped = stack.enter_context(Piped(command, env))
+            piped.initialize()
+            piped.search(query)
+            pids.append(piped.pid)
+            one = one or _bytes(piped.pid)
+        return one, sum(map(_bytes, pids))
+
+
+def _empty(env: Mapping[str, str]) -> int:
+    """Return what ten servers weigh that have nothing of scrubjay."""
+    with ExitStack() as stack:
+        command = (sys.executable, "-c", EMPTY)
+        piped = [stack.enter_context(Piped(command, env)) for _ in range(CLIENTS)]
+        for one in piped:
+            one.initialize()
+        return sum(_bytes(one.pid) for one in piped)
+
+
+def _latency(env: Mapping[str, str], queries: Sequence[str]) -> Row:
+    """Embed questions in turns in this process and in the model process."""
+    before = dict(os.environ)
+    os.environ.update({name: env[name] for name in ("SCRUBJAY_CACHE",)}, **{VARIABLE: "1"})
+    try:
+        caller.start_when_needed()
+        there, here = load_embedder(MINILM.name), load_embedder(MINILM.name)
+        there.embed(queries[:1], as_query=True)
+        os.environ[VARIABLE] = "0"
+        here.embed(queries[:1], as_query=True)
+        os.environ[VARIABLE] = "1"
+        taken: list[tuple[float, float]] = []
+        for turn in range(_ROUNDS):
+            query = f"{queries[turn % len(queries)]} {turn}"
+            at = [time.perf_counter()]
+            for model in (there, here):
+                model.embed([query], as_query=True)
+                at.append(time.perf_counter())
+            taken.append((at[1] - at[0], at[2] - at[1]))
+    finally:
+        caller.hang_up()
+        os.environ.clear()
+        os.environ.update(before)
+    through, within = (median(column) for column in zip(*taken, strict=True))
+    return Row(
+        f"embedding one question in the model process, beside in the process that asks, wall"
+        f" (median of {_ROUNDS} in turns)",
+        times(through / within),
+        f"at most {LATENCY_GOAL}x",
+        through <= LATENCY_GOAL * within,
+    )
+
+
+def _own_cache(folder: Path) -> dict[str, str]:
+    """Return an environment with the models of this machine, and a model process of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    models = folder / "models"
+    if not models.is_symlink():
+        models.symlink_to(Path(cache_dir()) / "models")
+    return {"SCRUBJAY_CACHE": str(folder), VARIABLE: "1"}
 
 
 async def _through(served: Served, queries: Sequence[str]) -> int:
@@ -57,7 +147,8 @@ _KIND = "PSS" if hasattr(psutil.Process().memory_full_info(), "pss") else "USS"
 
 
 def _bytes(pid: int) -> int:
-    """Return the memory of a process and its children; shared pages count in parts, or not at all."""
+    """Return the memory of a process and its children, among them the model process that it started;
+    shared pages count in parts, or not at all."""
     top = psutil.Process(pid)
     every = [one.memory_full_info() for one in (top, *top.children(recursive=True))]
     return sum(int(getattr(one, _KIND.lower())) for one in every)

@@ -18,6 +18,7 @@ import tiny_embedders as tiny
 from scrubjay.errors import Unavailable
 from scrubjay.models.process import caller as calling
 from scrubjay.models.process import place as placing
+from scrubjay.models.process.caller import status
 from scrubjay.models.process.place import Place, connect, make_folder, place
 from scrubjay.models.registry import load_embedder
 
@@ -52,12 +53,6 @@ def fresh(tmp_path, monkeypatch) -> Iterator[None]:
     for child in caller.children:
         child.kill()
         child.wait()
-
-
-def status():
-    """Return what the model process says about itself; None where none runs."""
-    reply = calling.ask({"call": "status"})
-    return None if reply is None else reply.result
 
 
 def is_here(model) -> bool:
@@ -104,7 +99,9 @@ def test_another_process_uses_the_same_one_and_loads_nothing(fresh, folder):
         f"load_embedder({folder!r}).embed(['car']);"
         "print(caller.ask({'call': 'status'}).result['pid'], 'onnxruntime' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=True
+    )
 
     assert done.stdout.split() == [str(status()["pid"]), "False"]
 

@@ -190,6 +190,12 @@ def ask(header: Mapping[str, Any]) -> Reply | None:
     return _caller.ask(header)
 
 
+def status() -> Mapping[str, Any] | None:
+    """Return what the model process says about itself; None where none answers."""
+    reply = ask({"call": "status"})
+    return None if reply is None or not isinstance(reply.result, dict) else reply.result
+
+
 def start_when_needed() -> None:
     """Let this process start the model process: it stays, and others may come.
     A process that runs one command uses the model process that it finds, and starts none."""

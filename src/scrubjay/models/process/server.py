@@ -143,7 +143,7 @@ class _Server:
             while True:
                 request, _ = receive(connection.sock)
                 connection.since = time.monotonic()
-                header, arrays = self._answer(request)
+                header, arrays = self._answer(request, connection)
                 with connection.sending:
                     connection.since = None
                     send(connection.sock, header, arrays)
@@ -155,10 +155,12 @@ class _Server:
                 self._connections.discard(connection)
                 self._idle_since = time.monotonic()
 
-    def _answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    def _answer(
+        self, request: Mapping[str, Any], asking: _Connection
+    ) -> tuple[dict[str, Any], list[Any]]:
         """Return an answer for any request; one that cannot be answered does not end the process."""
         if request.get("call") == "status":
-            return {"result": self._status()}, []
+            return {"result": self._status(asking)}, []
         try:
             wanted, call, arguments = read_request(request)
             model = self._model(wanted)
@@ -182,9 +184,10 @@ class _Server:
                 self._models[wanted] = make(wanted)
             return self._models[wanted]
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self, asking: _Connection) -> dict[str, Any]:
+        """Describe this process; the one that asks is not counted among those that use it."""
         with self._lock:
-            pids = {one.pid for one in self._connections}
+            others = {one.pid or id(one) for one in self._connections - {asking}} - {asking.pid}
         with self._making:
             names = [str(getattr(model, "name", "")) for model in self._models.values()]
         return {
@@ -192,7 +195,7 @@ class _Server:
             "version": __version__,
             "models": sorted(names),
             "memory_bytes": memory_bytes(),
-            "processes": len(pids),
+            "processes": len(others),
         }
 
     def _beat(self) -> None:
