@@ -21,6 +21,8 @@ from scrubjay.models.process import place as placing
 from scrubjay.models.process.caller import status
 from scrubjay.models.process.place import Place, connect, make_folder, place
 from scrubjay.models.registry import load_embedder
+from scrubjay.models.shared import SharedModels
+from scrubjay.ops.doctor.installation import check_packages
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="models are shared on Unix only")
 
@@ -104,6 +106,32 @@ def test_another_process_uses_the_same_one_and_loads_nothing(fresh, folder):
     )
 
     assert done.stdout.split() == [str(status()["pid"]), "False"]
+
+
+def test_a_model_that_is_loaded_elsewhere_is_ready_at_once(fresh, folder):
+    """An agent that starts beside others answers its first search with the model."""
+    other = load_embedder(folder)
+    other.load()
+    models = SharedModels()
+    loader = models.embedder(folder)
+    loader.begin()
+
+    assert loader.ready()
+    assert not is_here(loader.model)
+
+
+def test_doctor_names_the_model_process(fresh, folder):
+    """It says what runs there and for how many, and starts none itself."""
+
+    def said() -> str:
+        (found,) = [one for one in check_packages() if one.component == "model process"]
+        assert found.state == "ok"
+        return found.detail
+
+    assert said().startswith("none runs")
+    model = load_embedder(folder)
+    model.load()
+    assert f"{status()['pid']} runs {model.name} for 0 processes" in said()  # of others
 
 
 def test_a_process_that_runs_one_command_starts_none(fresh, folder):

@@ -82,6 +82,18 @@ class _Caller:
                 return None
         return None
 
+    def is_there(self) -> bool:
+        """True where a model process runs that this process may use."""
+        try:
+            sock = self._take() if can_share() else None
+        except Refused:
+            return False
+        if sock is None:
+            return False
+        with self._lock:
+            self._idle.append(sock)
+        return True
+
     def hang_up(self) -> None:
         """Close all connections that are not in use."""
         with self._lock:
@@ -190,9 +202,14 @@ def ask(header: Mapping[str, Any]) -> Reply | None:
     return _caller.ask(header)
 
 
+def is_there() -> bool:
+    """True where a model process runs that this process may use; none is started."""
+    return _caller.is_there()
+
+
 def status() -> Mapping[str, Any] | None:
-    """Return what the model process says about itself; None where none answers."""
-    reply = ask({"call": "status"})
+    """Return what the model process says about itself; None where none answers. None is started."""
+    reply = ask({"call": "status"}) if is_there() else None
     return None if reply is None or not isinstance(reply.result, dict) else reply.result
 
 
