@@ -6,15 +6,17 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from statistics import median
 
 import psutil
 
-from bench.door_processes import EMPTY, SCRUBJAY, Piped, Served, lacks_meaning
+from bench.corpus import generate
+from bench.door_processes import EMPTY, SCRUBJAY, Piped, Served, environment, lacks_meaning
 from bench.report import Row, size, times
+from bench.systems import fill_scrubjay, open_scrubjay
 from scrubjay.models.download.pull import MINILM
 from scrubjay.models.process import caller
 from scrubjay.models.process.place import VARIABLE
@@ -26,11 +28,20 @@ MEMORY_GOAL, LATENCY_GOAL = 2.0, 1.3
 _ROUNDS = 200
 
 
-def measure(database: Path, env: Mapping[str, str], queries: Sequence[str]) -> list[Row]:
+def measure(home: Path, say: Callable[[str], None], *, quick: bool) -> list[Row]:
     """Let ten clients search, in each of the ways, and weigh the processes with those they started."""
-    with Served(database, {**env, **_own_cache(database.parent / "served")}) as served:
+    home.mkdir(parents=True, exist_ok=True)
+    corpus = generate(100 if quick else 1_000)
+    database, queries = home / "memories.db", corpus.queries
+    say(f"agents: writing {len(corpus.texts):,} memories with their vectors")
+    with open_scrubjay(database, None) as store:
+        fill_scrubjay(store, corpus.texts)
+    env = environment(home / "bytecode")
+    say("agents: one server for all")
+    with Served(database, {**env, **_own_cache(home / "served")}) as served:
         one_server = asyncio.run(_through(served, queries))
-    shared = {**env, **_own_cache(database.parent / "shared")}
+    say("agents: a process each, with and without the model process")
+    shared = {**env, **_own_cache(home / "shared")}
     one, ten = _processes(database, shared, queries)
     alone, all_alone = _processes(database, {**shared, VARIABLE: "0"}, queries)
     empty = _empty(env)
@@ -87,7 +98,7 @@ def _empty(env: Mapping[str, str]) -> int:
 def _latency(env: Mapping[str, str], queries: Sequence[str]) -> Row:
     """Embed questions in turns in this process and in the model process."""
     before = dict(os.environ)
-    os.environ.update({name: env[name] for name in ("SCRUBJAY_CACHE",)}, **{VARIABLE: "1"})
+    os.environ.update({"SCRUBJAY_CACHE": env["SCRUBJAY_CACHE"], VARIABLE: "1"})
     try:
         caller.start_when_needed()
         there, here = load_embedder(MINILM.name), load_embedder(MINILM.name)
