@@ -10,23 +10,29 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
 import tiny_embedders as tiny
 
 from scrubjay.errors import Unavailable
+from scrubjay.models import Passage
 from scrubjay.models.process import caller as calling
 from scrubjay.models.process import place as placing
 from scrubjay.models.process.caller import status
 from scrubjay.models.process.place import Place, connect, make_folder, place
-from scrubjay.models.registry import load_embedder
+from scrubjay.models.registry import load_bundled_reranker, load_embedder
 from scrubjay.models.shared import SharedModels
 from scrubjay.ops.doctor.installation import check_packages
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="models are shared on Unix only")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="models are shared on Unix only"),
+]
 
 PATIENCE_S = 30.0
+NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)
 TEXTS = ["car", "house car", "tree"]
 SERVE = """
 import sys
@@ -67,6 +73,12 @@ def in_this_process(folder):
     model = load_embedder(folder)
     model._wanted = None
     return model.embed_with_tokens(TEXTS)
+
+
+def stop(pid: int) -> None:
+    """Stop a process that this one started, and wait until it stands still."""
+    os.kill(pid, signal.SIGSTOP)
+    os.waitpid(pid, os.WUNTRACED)
 
 
 def eventually(is_true) -> None:
@@ -159,7 +171,7 @@ def test_a_model_process_that_is_killed_in_the_middle_of_a_request_is_replaced(f
     model = load_embedder(folder)
     model.load()
     killed = status()["pid"]
-    os.kill(killed, signal.SIGSTOP)  # it cannot answer before it is killed
+    stop(killed)  # it cannot answer before it is killed
     found: list[np.ndarray] = []
     asking = threading.Thread(target=lambda: found.append(model.embed(TEXTS)))
     asking.start()
@@ -174,12 +186,10 @@ def test_a_model_process_that_is_killed_in_the_middle_of_a_request_is_replaced(f
 
 def test_a_model_process_that_does_not_answer_is_not_waited_for(fresh, folder, monkeypatch):
     """One that hangs is silent, and then the model runs here."""
-    monkeypatch.setattr(calling, "_SILENCE_S", 0.2)
     model = load_embedder(folder)
-    monkeypatch.setattr(calling, "_SILENCE_S", 5.0)
     model.load()
     monkeypatch.setattr(calling, "_SILENCE_S", 0.2)
-    os.kill(status()["pid"], signal.SIGSTOP)
+    stop(status()["pid"])
 
     assert np.array_equal(model.embed(TEXTS), in_this_process(folder)[0])
     assert is_here(model)
@@ -233,6 +243,18 @@ def test_it_ends_when_no_process_is_connected(fresh):
 
     assert one.wait(PATIENCE_S) == 0
     assert not os.path.lexists(at.socket)
+
+
+def test_where_no_socket_can_be_the_model_runs_here(fresh, folder, tmp_path, monkeypatch):
+    """A path that is too long, or a folder that cannot be created: nothing is started."""
+    (tmp_path / "file").touch()
+    for cache in (tmp_path / ("long" * 30), tmp_path / "file"):
+        monkeypatch.setenv("SCRUBJAY_CACHE", str(cache))
+        model = load_embedder(folder)
+        model.load()
+
+        assert is_here(model)
+    assert calling._caller.children == []
 
 
 def test_what_is_not_our_socket_is_not_used(fresh, folder, caplog):
@@ -393,6 +415,26 @@ def test_the_device_of_the_settings_is_that_of_the_model_process(fresh, folder, 
     monkeypatch.setenv("SCRUBJAY_DEVICE", "directml")
     with pytest.raises(Unavailable, match="DmlExecutionProvider"):
         load_embedder(folder).load()
+
+
+@pytest.mark.model
+def test_reranker_and_reader_say_the_same_there(fresh, bundled_models, reader):
+    """Scores, relations and probabilities, with the dates of the notes."""
+    notes = [Passage("I live in Rome", NOON), Passage("I moved to Paris", NOON + timedelta(9))]
+    asked = "where do I live?", NOON + timedelta(30), [*notes, Passage("no date", None)]
+    ranker = load_bundled_reranker()
+    there = (
+        ranker.score("where?", ["in Rome", "no \ud800"]),
+        reader.relations([(notes[0], notes[1])]),
+        reader.answers(*asked),
+    )
+    assert not is_here(ranker)
+    assert not is_here(reader)
+    ranker._wanted = reader._wanted = None
+
+    assert ranker.score("where?", ["in Rome", "no \ud800"]) == there[0]
+    assert reader.relations([(notes[0], notes[1])]) == there[1]
+    assert reader.answers(*asked) == there[2]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -115,9 +115,10 @@ class MeanEmbedder(Shareable):
     ) -> tuple[Matrix, list[Matrix]]:
         import numpy as np
 
-        answer = self.encoded(texts, as_query=as_query, keep_tokens=keep_tokens)
-        if answer is not None:
-            return answer
+        if self._loaded is None:
+            answer = self.encoded(texts, as_query=as_query, keep_tokens=keep_tokens)
+            if answer is not None:
+                return answer
         pieces: list[list[int]] = []
         owners: list[int] = []
         for number, text in enumerate(texts):

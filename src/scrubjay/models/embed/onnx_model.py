@@ -185,9 +185,10 @@ class OnnxModelEmbedder(Shareable):
     ) -> tuple[Matrix, list[Matrix]]:
         import numpy as np
 
-        answer = self.encoded(texts, as_query=as_query, keep_tokens=keep_tokens)
-        if answer is not None:
-            return answer
+        if self._loaded is None:
+            answer = self.encoded(texts, as_query=as_query, keep_tokens=keep_tokens)
+            if answer is not None:
+                return answer
         parts = self._parts()
         tokenizer = parts.queries if as_query else parts.texts
         pieces: list[Piece] = []

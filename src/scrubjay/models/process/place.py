@@ -28,6 +28,7 @@ VARIABLE = "SCRUBJAY_SHARED_MODELS"
 _DEVICES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _CONNECT_S = 1.0
+_MOST_PATH_BYTES = 100  # macOS takes 103
 
 
 class Refused(Exception):
@@ -70,7 +71,9 @@ def place() -> Place:
 
 
 def make_folder(at: Place) -> None:
-    """Create the folder; Refused if it is not of this user alone."""
+    """Create the folder; Refused if it is not of this user alone, or its path is too long."""
+    if len(os.fsencode(at.socket)) > _MOST_PATH_BYTES:
+        raise Refused(f"the path {at.socket} is too long for a socket")
     try:
         make_private_folder(at.folder)
     except OSError as error:

@@ -13,7 +13,7 @@ from typing import Any
 from scrubjay._version import __version__
 from scrubjay.errors import ScrubjayError, Unavailable
 from scrubjay.models.onnx_session import default_threads
-from scrubjay.models.process.answers import Wanted, answer_of, make, read_request
+from scrubjay.models.process.answers import Answer, Wanted, answer_of, make, read_request
 from scrubjay.models.process.messages import BEAT, BadMessage, receive, send
 from scrubjay.models.process.place import (
     Place,
@@ -165,13 +165,12 @@ class _Server:
             wanted, call, arguments = read_request(request)
             model = self._model(wanted)
             if call == "load":
-                model.load()
                 return {"result": model.about()}, []
             if len(arguments.get("texts", ())) == 1:  # a question waits for no batch
-                return answer_of(model, call, arguments)
+                return _answered(model, call, arguments)
             with self._running:
-                return answer_of(model, call, arguments)
-        except Unavailable as error:
+                return _answered(model, call, arguments)
+        except _Failed as error:
             return {"unavailable": str(error)}, []
         except (BadMessage, ScrubjayError) as error:
             return {"refused": str(error)}, []
@@ -179,10 +178,12 @@ class _Server:
             return {"refused": f"{type(error).__name__}: {error}"}, []
 
     def _model(self, wanted: Wanted) -> Shareable:
+        """Return a loaded model; its errors are no answer, since it may load in the process that asks."""
         with self._making:
-            if wanted not in self._models:
-                self._models[wanted] = make(wanted)
-            return self._models[wanted]
+            model = self._models.get(wanted) or make(wanted)
+        model.load()
+        with self._making:
+            return self._models.setdefault(wanted, model)
 
     def _status(self, asking: _Connection) -> dict[str, Any]:
         """Describe this process; the one that asks is not counted among those that use it."""
@@ -206,6 +207,17 @@ class _Server:
             now = time.monotonic()
             for connection in connections:
                 connection.beat(now)
+
+
+class _Failed(Exception):
+    """A loaded model failed, as it would have failed in the process that asks."""
+
+
+def _answered(model: Shareable, call: str, arguments: Mapping[str, Any]) -> Answer:
+    try:
+        return answer_of(model, call, arguments)
+    except Unavailable as error:
+        raise _Failed(str(error)) from error
 
 
 def memory_bytes() -> int:
