@@ -28,9 +28,10 @@ from scrubjay.runtime.paths import cache_dir
 
 log = logging.getLogger(__name__)
 
-# Busy, it says each second that it is at work: one that is silent for longer hangs.
-_SILENCE_S = 5.0
-_START_S = 15.0
+# Busy, it says each second that it is at work: one that is silent for longer hangs. With eight processes
+# for each core, it was once silent for 5 s while it loaded a tokenizer.
+_SILENCE_S = 15.0
+_START_S = 30.0
 _POLL_S = 0.01
 _ATTEMPTS = 4
 _PAUSE_S = 60.0  # before another one is started, where one did not start
