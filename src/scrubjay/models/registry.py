@@ -8,7 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.config import DEFAULT_EMBEDDER, Access, EmbedderAccess, embedder_access, offline
+from scrubjay.config import (
+    DEFAULT_EMBEDDER,
+    TIMEOUT_S,
+    Access,
+    EmbedderAccess,
+    embedder_access,
+    offline,
+)
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models.bundled import (
     ENCODER,
@@ -104,19 +111,19 @@ def load_embedder(
         from scrubjay.models.embed.multilingual import MultilingualEmbedder
 
         multilingual = MultilingualEmbedder(progress=progress)
-        multilingual.share_as("embedder", spec=spec)
+        multilingual.share_as("embedder", spec=USE_MULTILINGUAL.name)
         return multilingual
     if (card := card_of(spec)) is not None:
         from scrubjay.models.embed.local import OnnxEmbedder
 
         small = OnnxEmbedder(card, progress=progress)
-        small.share_as("embedder", spec=spec)
+        small.share_as("embedder", spec=card.name)
         return small
     if spec in (ENCODER.name, ENCODER.index):
         from scrubjay.models.embed.local import BundledEmbedder
 
         bundled = BundledEmbedder(ENCODER, find_bundled(ENCODER.name))
-        bundled.share_as("embedder", spec=spec)
+        bundled.share_as("embedder", spec=ENCODER.name)
         return bundled
     if is_remote(spec):
         from scrubjay.models.embed.remote import RemoteEmbedder
@@ -130,7 +137,7 @@ def load_embedder(
         from scrubjay.models.embed.onnx_model import OnnxModelEmbedder
 
         model = OnnxModelEmbedder(access, progress=progress)
-        settings = access._replace(spec=model.address, api_key="")
+        settings = access._replace(spec=model.address, api_key="", timeout_s=TIMEOUT_S)
         model.share_as("embedder", **settings._asdict())
         return model
     raise NotFound(_no_embedder(access.shown, plugins))

@@ -298,7 +298,7 @@ def test_a_process_of_another_user_is_refused(monkeypatch):
     ours, theirs = socket.socketpair()
     with ours, theirs:
         assert placing.check_peer(ours) in (0, os.getpid())
-        monkeypatch.setattr(os, "getuid", lambda: 12345)
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
         with pytest.raises(placing.Refused, match="user"):
             placing.check_peer(ours)
 

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.config import Access, EmbedderAccess
 from scrubjay.models import Passage
+from scrubjay.models.bundled import find_bundled
 from scrubjay.models.process.messages import BadMessage
 from scrubjay.models.process.shareable import Shareable, fingerprint
-from scrubjay.models.registry import load_embedder, load_reader, load_reranker
+from scrubjay.models.registry import (
+    load_bundled_reranker,
+    load_embedder,
+    load_reader,
+    load_reranker,
+)
 
 if TYPE_CHECKING:
     from scrubjay.models import Matrix
@@ -42,6 +48,9 @@ def make(wanted: Wanted) -> Shareable:
     """Make a model as the asking process made it; BadMessage if its files are not the same."""
     given = json.loads(wanted.made_from)
     model: object
+    # One for the process is not enough: its files may have been replaced since it was made.
+    for kept in (find_bundled, load_bundled_reranker, load_reader):
+        kept.cache_clear()
     match wanted.role:
         case "embedder":
             model = load_embedder(EmbedderAccess(**given))

@@ -13,6 +13,7 @@ import socket
 import stat
 import struct
 import sys
+from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -67,7 +68,7 @@ def place() -> Place:
         *(os.environ.get(name) for name in _DEVICES),
     ]
     digest = hashlib.sha256(json.dumps(same).encode("utf-8", "replace")).hexdigest()
-    return Place(os.path.join(os.path.abspath(cache_dir()), f"run-{os.getuid()}"), digest[:12])
+    return Place(os.path.join(os.path.abspath(cache_dir()), f"run-{os.geteuid()}"), digest[:12])
 
 
 def make_folder(at: Place) -> None:
@@ -89,7 +90,7 @@ def check_folder(at: Place) -> None:
         raise Refused(f"{at.folder} cannot be used: {error}") from error
     if not stat.S_ISDIR(found.st_mode):
         raise Refused(f"{at.folder} is not a folder")
-    if found.st_uid != os.getuid() or found.st_mode & 0o077:
+    if found.st_uid != os.geteuid() or found.st_mode & 0o077:
         raise Refused(f"{at.folder} is not private to this user")
 
 
@@ -101,7 +102,7 @@ def is_socket(at: Place) -> bool:
         return False
     except OSError as error:
         raise Refused(f"{at.socket} cannot be used: {error}") from error
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.geteuid():
         raise Refused(f"{at.socket} is not a socket of this user")
     return True
 
@@ -113,24 +114,20 @@ def connect(at: Place) -> socket.socket | None:
     check_folder(at)
     if not is_socket(at):
         return None
-    sock = socket.socket(socket.AF_UNIX)
-    try:
+    with suppress(OSError), ExitStack() as stack:  # it has ended, or a sandbox forbids sockets
+        sock = stack.enter_context(socket.socket(socket.AF_UNIX))
         sock.settimeout(_CONNECT_S)
         sock.connect(at.socket)
         check_peer(sock)
-    except OSError:  # it has ended, or the path is too long for a socket
-        sock.close()
-        return None
-    except Refused:
-        sock.close()
-        raise
-    return sock
+        stack.pop_all()
+        return sock
+    return None
 
 
 def check_peer(sock: socket.socket) -> int:
     """Return the id of the process at the other end, 0 where the system does not say it.
     Refused if that process is of another user."""
-    pid, uid = 0, os.getuid()
+    pid, uid = 0, os.geteuid()
     if hasattr(socket, "SO_PEERCRED"):
         form = struct.Struct("3i")
         given = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, form.size)
@@ -138,7 +135,7 @@ def check_peer(sock: socket.socket) -> int:
     elif sys.platform == "darwin":
         form = struct.Struct("2I")  # LOCAL_PEERCRED: the version of the structure, and the user
         _, uid = form.unpack(sock.getsockopt(0, 1, 76)[: form.size])
-    if uid != os.getuid():
+    if uid != os.geteuid():
         raise Refused(f"the process at the other end is of the user {uid}")
     return pid
 
