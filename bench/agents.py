@@ -32,7 +32,7 @@ _SETTLE_S = 3.0  # the reader of notes is loaded in the background
 def measure(home: Path, say: Callable[[str], None], *, quick: bool) -> list[Row]:
     """Let ten clients search, in each of the ways, and weigh the processes with those they started."""
     home.mkdir(parents=True, exist_ok=True)
-    corpus = generate(100 if quick else 1_000)
+    corpus = generate(100 if quick else 300)
     database, queries = home / "memories.db", corpus.queries
     say(f"agents: writing {len(corpus.texts):,} memories with their vectors")
     with open_scrubjay(database, None) as store:
