@@ -31,6 +31,9 @@ sys.path.insert(0, WITHOUT_MODELS)
 PYTHONPATH = (WITHOUT_MODELS, *filter(None, [os.environ.get("PYTHONPATH")]))
 os.environ["PYTHONPATH"] = os.pathsep.join(PYTHONPATH)  # for the processes that they start
 
+# No test finds the model process of this machine, or leaves one; those that need one make their own.
+os.environ["SCRUBJAY_SHARED_MODELS"] = "0"
+
 # A store on a busy machine is slow now and then; that is no reason to fail.
 settings.register_profile(
     "scrubjay",
@@ -67,8 +70,6 @@ def nobody_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"SCRUBJAY_{name}", raising=False)
     for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    # No test finds the model process of this machine, or leaves one; those that need one make their own.
-    monkeypatch.setenv("SCRUBJAY_SHARED_MODELS", "0")
     monkeypatch.delenv("COLUMNS", raising=False)  # a worker of pytest-xdist has it
     monkeypatch.setenv("SCRUBJAY_HOME", str(tmp_path / "home"))
 
