@@ -75,7 +75,7 @@ check: .venv/developing .venv/web ## lint, formatting and types of Python and of
 	$(PY) -m mypy
 	$(BIOME) ci --config-path=tools/web $(WEB)
 	$(TSC) -p tools/web
-	$(PY) -m cogapp --check -PI. README.md docs/*.md docs/profiles/*.md
+	$(PY) -m cogapp --check -PI. README.md docs/*.md docs/profiles/*.md src/scrubjay/surfaces/cli/main_help.py
 	$(PY) -m tools.licences --all
 
 fix: .venv/developing .venv/web ## format the code and fix what the linters can fix automatically
@@ -84,7 +84,7 @@ fix: .venv/developing .venv/web ## format the code and fix what the linters can 
 	$(BIOME) check --write --config-path=tools/web $(WEB)
 
 docs: .venv/developing ## print the generated parts of the docs from the code
-	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md
+	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md src/scrubjay/surfaces/cli/main_help.py
 	$(BIN)/scrubjay models pull
 	$(PY) -m tools.walk --write
 

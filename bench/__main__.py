@@ -11,6 +11,7 @@ from pathlib import Path
 from tools.servers import CannotRun
 
 from bench import (
+    agents,
     cold,
     documents,
     doors,
@@ -26,6 +27,7 @@ from bench import (
 from bench.corpus import generate
 from bench.peers import PEERS, installed
 from bench.report import (
+    AGENTS,
     DOCUMENTS,
     DOORS,
     GNOSIS,
@@ -33,6 +35,7 @@ from bench.report import (
     MODELS,
     MODES,
     SERVERS,
+    START,
     TWO_PASS,
     VAULT,
     Row,
@@ -45,6 +48,7 @@ from bench.systems import SCRUBJAY, System
 PAGE = Path("docs") / "bench.md"
 PARTS = (
     "memories",
+    "start",
     "documents",
     "modes",
     "gnosis",
@@ -52,6 +56,7 @@ PARTS = (
     "two_pass",
     "servers",
     "doors",
+    "agents",
     "models",
 )
 
@@ -66,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="scrubjay-bench-", ignore_cleanup_errors=True) as home:
         if "memories" in parts:
             _memories(Path(home), options)
+        if "start" in parts:
+            _start(Path(home) / "start", options)
         if "documents" in parts:
             _documents(Path(home) / "documents", options)
         if "modes" in parts:
@@ -80,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _servers(Path(home) / "servers", options)
         if "doors" in parts:
             _doors(Path(home) / "doors", options)
+        if "agents" in parts:
+            _agents(Path(home) / "agents", options)
         if "models" in parts:
             _models(options)
     return 0
@@ -94,6 +103,20 @@ def _memories(home: Path, options: argparse.Namespace) -> None:
     rows = _measure(systems, home, quick=options.quick)
     text = f"{table(rows)}\n\n{_notes(systems)}"
     _show(text, MEMORIES, options, complete=not absent)
+
+
+def _start(home: Path, options: argparse.Namespace) -> None:
+    """Measure commands in a cold shell beside the least that Python can cost."""
+    rows = cold.measure(home, _say, quick=options.quick)
+    _show(f"{table(rows)}\n\nMachine: {machine(['scrubjay'])}", START, options, complete=True)
+
+
+def _agents(home: Path, options: argparse.Namespace) -> None:
+    """Measure the memory of ten agents, and what the model process costs a question."""
+    rows = agents.measure(home, _say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "scrubjay-models", "onnxruntime", "mcp", "psutil"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}"
+    _show(text, AGENTS, options, complete=True)
 
 
 def _documents(home: Path, options: argparse.Namespace) -> None:
@@ -172,7 +195,7 @@ def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) 
 
 
 def _measure(systems: Sequence[System], home: Path, *, quick: bool) -> list[Row]:
-    """Measure at two sizes; the smaller store also serves the cold shell and the writes."""
+    """Measure at two sizes; the smaller corpus is also written."""
     sizes = (1_000, 5_000) if quick else (10_000, 100_000)
     first: list[Row] = []
     second: list[Row] = []
@@ -184,9 +207,7 @@ def _measure(systems: Sequence[System], home: Path, *, quick: bool) -> list[Row]
         outcomes = hybrid.race(systems, corpus, folder / "corpus", folder, 1 if quick else 2)
         first += hybrid.rows(outcomes, corpus)
         if count == sizes[0]:
-            _say("the cold shell, and writing")
-            database = folder / SCRUBJAY.folder / "memories.db"
-            first = [*cold.measure(database, corpus, 5 if quick else 21), *first]
+            _say("writing")
             second += write.measure(corpus, folder / "write", 60 if quick else 600)
         else:
             second += hybrid.footprint(outcomes, corpus)

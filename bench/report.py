@@ -19,7 +19,21 @@ TWO_PASS = "bench of two passes"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
 MODELS = "bench of models"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS, MODELS)
+START = "bench of the start"
+AGENTS = "bench of agents"
+_PARTS = (
+    MEMORIES,
+    START,
+    DOCUMENTS,
+    MODES,
+    GNOSIS,
+    VAULT,
+    TWO_PASS,
+    SERVERS,
+    DOORS,
+    AGENTS,
+    MODELS,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Server URLs: parse them, name the store of a tenant there, and show them without passwords."""
 
-from __future__ import annotations
+# No annotations of __future__: see scrubjay.types.
 
 import os
 import re
