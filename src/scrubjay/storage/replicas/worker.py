@@ -267,7 +267,7 @@ class ReplicaWorker:
         expected = self._source.count(feed.kind)
         if self._outbox.next(feed.kind, 1):
             return  # those first
-        if stored < expected:
+        if stored < expected or feed.replica.is_outdated():
             self._outbox.add_everything(feed.kind)
         feed.checked_s = time.monotonic()
 
