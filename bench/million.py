@@ -24,7 +24,6 @@ from bench.report import Row, size, times
 
 SIZES = (10_000, 100_000, 1_000_000)
 _OPENS = 5
-_MARGIN = 1.25
 
 Say = Callable[[str], None]
 Measured = Mapping[str, Any]

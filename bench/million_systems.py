@@ -6,6 +6,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -151,6 +152,8 @@ class _FillLance:
         self._table.optimize()
         self._table.create_index("text", config=FTS(), replace=True)
         self._table.create_index("vector", config=IvfPq(), replace=True)
+        # Each part left a version of the table behind, which is not needed.
+        self._table.optimize(cleanup_older_than=timedelta(0))
 
 
 class _Lance:

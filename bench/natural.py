@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.corpus import DIMS, QUESTIONS, STOP_WORDS, Vectors, unit
+from bench.corpus import COMMON_WORDS, DIMS, QUESTIONS, STOP_WORDS, Vectors, unit
 
 PART = 10_000
 QUERIES = 50
@@ -30,6 +30,8 @@ _TOPIC_FROM, _TOPIC_TO = 200, 50_000
 _PER_TOPIC = 150
 _ONSETS = "b c d f g h k l m n p r s t v w br ch cl dr fl gr pl pr sh st th tr".split()
 _NUCLEI = "a e i o u ai ea io ou".split()
+# Questions are made of them, so they are among the commonest words that are searched.
+_COMMONEST = [*STOP_WORDS, *COMMON_WORDS]
 _SYLLABLES = [onset + nucleus for onset in _ONSETS for nucleus in _NUCLEI]
 _STRIDE = 1_999_993  # prime, so that words of neighbouring ranks do not look alike
 
@@ -162,9 +164,9 @@ class _Draw:
 
 
 def _word(rank: int) -> str:
-    """Return the word of a rank: a stop word, or syllables, of which rarer words have more."""
-    if rank < len(STOP_WORDS):
-        return STOP_WORDS[rank]
+    """Return the word of a rank: a common one, or syllables, of which rarer words have more."""
+    if rank < len(_COMMONEST):
+        return _COMMONEST[rank]
     base = len(_SYLLABLES)
     width = 2 if rank < base**2 else 3
     left = (rank * _STRIDE) % base**width

@@ -19,7 +19,21 @@ TWO_PASS = "bench of two passes"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
 MODELS = "bench of models"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS, MODELS)
+MILLION = "bench of a million"
+WORDS = "bench of words on servers"
+_PARTS = (
+    MEMORIES,
+    DOCUMENTS,
+    MODES,
+    GNOSIS,
+    VAULT,
+    TWO_PASS,
+    SERVERS,
+    DOORS,
+    MODELS,
+    MILLION,
+    WORDS,
+)
 
 
 @dataclass(frozen=True, slots=True)

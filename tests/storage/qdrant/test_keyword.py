@@ -128,7 +128,7 @@ def by_density(index, terms, limit=10, scope=EVERYTHING):
     ids=["all", "type", "namespace", "reader"],
 )
 def test_ids_scores_and_order_are_those_of_postgres_alone(opened, listed, scope):
-    """NM-2, SJ-25: one to five terms, those with all of them first or not, by BM25 and by cover density."""
+    """NM-2, R-11: one to five terms, those with all of them first or not, by BM25 and by cover density."""
     chance = filled(opened)
     opened.feed()
     for at in range(40):
@@ -164,7 +164,7 @@ def test_what_the_server_does_not_have_yet_is_found_and_what_is_forgotten_is_not
 
 
 def test_postgres_answers_alone_until_the_server_has_everything(opened, listed):
-    """SJ-25: nothing attached, everything still to send, and a server that lost its collection."""
+    """R-11: nothing attached, everything still to send, and a server that lost its collection."""
     chance = filled(opened)
     terms = terms_of(chance, 3)
     wanted = rows(opened.exact, terms)
@@ -185,7 +185,7 @@ def test_postgres_answers_alone_until_the_server_has_everything(opened, listed):
 
 
 def test_a_server_that_is_away_costs_no_result(opened, qdrant, listed):
-    """R-4: Postgres answers alone, and a later search does not wait for the server again."""
+    """R-6: Postgres answers alone, and a later search does not wait for the server again."""
     chance = filled(opened)
     opened.feed()
     terms = terms_of(chance, 3)
@@ -216,7 +216,7 @@ def test_phrases_beginnings_and_heavier_fields_are_searched_by_postgres(opened, 
 
 
 def test_terms_that_share_a_dimension_are_told_apart_by_postgres(opened, listed, monkeypatch):
-    """SJ-25: with eight dimensions for all terms, nothing is missed and nothing is wrong."""
+    """R-11: with eight dimensions for all terms, nothing is missed and nothing is wrong."""
     monkeypatch.setattr(sparse, "_DIMENSIONS", 8)
     sparse.dimension.cache_clear()
     chance = filled(opened)
@@ -228,7 +228,7 @@ def test_terms_that_share_a_dimension_are_told_apart_by_postgres(opened, listed,
 
 
 def test_a_changed_mean_length_has_every_vector_made_again(opened):
-    """SJ-25: a store that grew from short texts to long ones is sent again once, and stays exact."""
+    """R-11: a store that grew from short texts to long ones is sent again once, and stays exact."""
     put(opened, *(a_memory(f"s{n}", f"{VOCABULARY[n % 9]} brief") for n in range(20)))
     opened.feed()
     chance = filled(opened)
@@ -254,7 +254,7 @@ def a_large_store(postgres_url, vectors, embedder):
 def test_the_address_of_the_server_can_ask_for_the_exact_path(
     postgres_url, qdrant_url, embedder, listed
 ):
-    """SJ-25: `?keyword=exact` neither asks the server for words nor sends any; without it, they are sent."""
+    """R-11: `?keyword=exact` neither asks the server for words nor sends any; without it, they are sent."""
     patient = f"{qdrant_url}?timeout_s=60"
     with a_large_store(postgres_url, patient, embedder) as store:
         store.add_many([{"text": f"the {word} came with amber {word}"} for word in VOCABULARY])
@@ -279,7 +279,7 @@ def test_the_address_of_the_server_can_ask_for_the_exact_path(
 def test_a_dropped_server_keeps_no_words_and_gets_them_again_when_it_is_filled(
     postgres_url, qdrant_url, embedder, listed
 ):
-    """SJ-25: `reindex vectors --drop` deletes words with the vectors; `reindex vectors` sends both."""
+    """R-11: `reindex vectors --drop` deletes words with the vectors; `reindex vectors` sends both."""
     patient = f"{qdrant_url}?timeout_s=60"
     with a_large_store(postgres_url, patient, embedder) as store:
         store.add_many([{"text": f"{word} and amber"} for word in VOCABULARY])
@@ -294,6 +294,6 @@ def test_a_dropped_server_keeps_no_words_and_gets_them_again_when_it_is_filled(
 
 
 def test_an_unknown_way_to_search_by_word_is_refused():
-    """SJ-25: the message names the two that exist."""
+    """R-11: the message names the two that exist."""
     with pytest.raises(InvalidInput, match="sparse or exact"):
         parse_server_url("qdrant://host/notes?keyword=fast", QDRANT, "vectors")
