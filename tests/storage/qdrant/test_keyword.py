@@ -147,7 +147,9 @@ def test_what_the_server_does_not_have_yet_is_found_and_what_is_forgotten_is_not
     chance = filled(opened)
     opened.feed()
     terms = [Term(((VOCABULARY[0],),)), Term((("quartz",),))]
-    put(opened, a_memory("m001", "quartz came instead"), a_memory("new", f"quartz {VOCABULARY[0]}"))
+    put(
+        opened, a_memory("m001", "quartz came instead"), a_memory("new", f"quartz {VOCABULARY[0]}")
+    )
     best, *_ = rows(opened.listed, terms)
     with opened.records.transaction():
         opened.records.delete(["m000", best[0] if best[0] != "new" else "m002"])

@@ -25,7 +25,7 @@ from scrubjay.storage.qdrant.client import (
     QdrantServer,
     import_client,
 )
-from scrubjay.storage.qdrant.keyword_replica import drift_of, sparse
+from scrubjay.storage.qdrant.keyword_replica import MEAN_LENGTH, sparse
 from scrubjay.storage.qdrant.sparse import asking_bm25, asking_cover_density
 from scrubjay.storage.replicas.outbox import EVERYTHING, WORDS, Outbox
 from scrubjay.storage.sql.keyword_ranking import FIELDS, K1, KeywordQuery
@@ -54,11 +54,37 @@ _MAX_GROWTH = 0.01
 _MAX_AGE_S = 60.0
 
 
+# What waits for the server, and the mean length of its vectors, in one round trip.
+_WAITING = (
+    f"SELECT o.id, m.n, (SELECT value FROM meta WHERE key = '{MEAN_LENGTH}')"
+    f" FROM projections AS p LEFT JOIN (SELECT tier, id FROM outbox WHERE tier = '{WORDS}'"
+    " ORDER BY n LIMIT ?) AS o ON o.tier = p.tier LEFT JOIN memories AS m ON m.id = o.id"
+    f" WHERE p.tier = '{WORDS}' AND p.place = ?"
+)
+
+
 class _Listed(NamedTuple):
     """What the server lists: numbers of memories, and the highest score of any that it does not list."""
 
     numbers: list[int]
     beyond: float
+
+
+class _Search(NamedTuple):
+    """A search, with the mean length of now where scores depend on it."""
+
+    matching: Matching
+    scope: Scope
+    weights: Mapping[str, float]
+    limit: int
+    mean: float | None = None
+
+
+class _Waiting(NamedTuple):
+    """Memories that the server does not have as they are, and the mean length of its vectors."""
+
+    numbers: list[int]
+    mean: float
 
 
 class QdrantKeyword(PostgresKeyword):
@@ -104,20 +130,19 @@ class QdrantKeyword(PostgresKeyword):
             queries.append(asking_bm25(weights, each))
         rows: list[Ranked] = []
 
-        def is_enough(numbers: Sequence[int], beyond: Sequence[float]) -> bool:
+        def is_enough(numbers: Sequence[int], beyond: Sequence[float], factor: float) -> bool:
             candidates = _candidates(asked.matching, numbers)
             rows[:] = [
                 row
                 for row in asked.bm25.score(runs, candidates, ALL, each_form=each_form)
                 if row[2]
             ]
-            complete_beyond = min(beyond[0], max(beyond[-1] - each * wanted, 0.0))
-            return _is_decided(rows, query.limit, wanted, beyond[0], complete_beyond)
+            highest = beyond[0] * factor
+            of_complete = max(beyond[-1] * (1 + _ROUNDING) - each * wanted, 0.0) * factor
+            return _is_decided(rows, query.limit, wanted, highest, min(highest, of_complete))
 
-        found = self._search(
-            asked.matching, query.scope, query.weights, queries, BM25, query.limit, is_enough
-        )
-        return rows if found else None
+        search = _Search(asked.matching, query.scope, query.weights, query.limit, asked.bm25.mean)
+        return rows if self._search(search, queries, BM25, is_enough) else None
 
     def _cover_density_elsewhere(
         self,
@@ -134,45 +159,42 @@ class QdrantKeyword(PostgresKeyword):
             return None
         found: list[RankedList] = []
 
-        def is_enough(numbers: Sequence[int], beyond: Sequence[float]) -> bool:
+        def is_enough(numbers: Sequence[int], beyond: Sequence[float], factor: float) -> bool:
             ranked = cover_density.rank(
                 matching, terms, weights, limit, _candidates(matching, numbers)
             )
             rows = tuple(row for row in ranked.rows if row.score > 0)
             found[:] = [ranked._replace(rows=rows)]
             last = rows[limit - 1].score if len(rows) == limit else 0.0
-            return beyond[0] < last - _CLOSE or not beyond[0]
+            return not beyond[0] or beyond[0] * factor < last - _CLOSE
 
+        search = _Search(matching, scope, weights, limit)
         queries = [asking_cover_density(single)]
-        done = self._search(matching, scope, weights, queries, COVER_DENSITY, limit, is_enough)
-        return found[0] if done else None
+        return found[0] if self._search(search, queries, COVER_DENSITY, is_enough) else None
 
     def _search(
         self,
-        matching: Matching,
-        scope: Scope,
-        weights: Mapping[str, float],
+        search: _Search,
         queries: Sequence[Sparse],
         using: str,
-        limit: int,
-        is_enough: Callable[[Sequence[int], Sequence[float]], bool],
+        is_enough: Callable[[Sequence[int], Sequence[float], float], bool],
     ) -> bool:
         """Ask for more candidates until there are enough; False when Postgres must search alone."""
-        of_fields = [weight_of(field, weights) for field in FIELDS]
+        of_fields = [weight_of(field, search.weights) for field in FIELDS]
         if self._db.in_write or max(of_fields) > 1 or min(of_fields) < _MIN_WEIGHT:
             return False
-        waiting = self._waiting(matching.db)
+        waiting = self._waiting(search.matching.db)
         if waiting is None:
             return False
         import_client()
         from scrubjay.storage.qdrant.filter import filter_of
 
-        which = filter_of(scope, self._store, self._db)
+        which = filter_of(search.scope, self._store, self._db)
         if which is None:
             return False
         # Of a longer mean length, every memory is shorter, and its score higher.
-        factor = max(1.0, drift_of(matching.db)) * (1 + _ROUNDING)
-        size = min(2 * limit + _SPARE, _MAX_CANDIDATES)
+        factor = max(1.0, (search.mean or 0.0) / waiting.mean) * (1 + _ROUNDING)
+        size = min(2 * search.limit + _SPARE, _MAX_CANDIDATES)
         for _ in range(_ROUNDS):
             try:
                 lists = self._breaker.call(partial(self._lists, queries, using, which, size))
@@ -181,26 +203,23 @@ class QdrantKeyword(PostgresKeyword):
             if lists is None:
                 self.on_loss()
                 return False
-            numbers = {n: None for listed in lists for n in listed.numbers}
-            beyond = [listed.beyond * factor for listed in lists]
-            if is_enough([*numbers, *(n for n in waiting if n not in numbers)], beyond):
+            numbers = dict.fromkeys(n for one in lists for n in one.numbers)
+            numbers.update(dict.fromkeys(waiting.numbers))
+            if is_enough([*numbers], [one.beyond for one in lists], factor):
                 return True
             if size == _MAX_CANDIDATES:
                 return False
             size = min(size * _ROUND_FACTOR, _MAX_CANDIDATES)
         return False
 
-    def _waiting(self, db: Connection) -> list[int] | None:
-        """Return the memories that the server does not have as they are; None when they are too many."""
-        rows = db.execute(
-            "SELECT p.tier, o.id, m.n FROM projections AS p LEFT JOIN (SELECT tier, id FROM outbox"
-            " WHERE tier = ? ORDER BY n LIMIT ?) AS o ON o.tier = p.tier"
-            " LEFT JOIN memories AS m ON m.id = o.id WHERE p.tier = ? AND p.place = ?",
-            (WORDS, _MAX_WAITING + 1, WORDS, self._server.address.shown),
-        ).fetchall()
-        if not 0 < len(rows) <= _MAX_WAITING or any(id_ == EVERYTHING for _, id_, _ in rows):
+    def _waiting(self, db: Connection) -> _Waiting | None:
+        """Return what the server lacks; None when it is too much, or when it has nothing yet."""
+        rows = db.execute(_WAITING, (_MAX_WAITING + 1, self._server.address.shown)).fetchall()
+        if not 0 < len(rows) <= _MAX_WAITING or any(id_ == EVERYTHING for id_, *_ in rows):
             return None
-        return list(dict.fromkeys(n for *_, n in rows if n is not None))
+        mean = rows[0][2]
+        numbers = list(dict.fromkeys(n for _, n, _ in rows if n is not None))
+        return _Waiting(numbers, mean / 1000) if mean else None
 
     def _lists(
         self, queries: Sequence[Sparse], using: str, which: Filter, size: int

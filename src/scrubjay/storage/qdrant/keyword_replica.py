@@ -44,7 +44,8 @@ class QdrantKeywordReplica(QdrantPoints):
     def is_outdated(self) -> bool:
         """True when the mean length has changed so much that candidates would be far too many."""
         with self._db.read() as db:
-            drift = drift_of(db)
+            noted, now = noted_mean(db), _thousandths(db) / 1000
+        drift = now / noted if noted and now else 1.0
         return not 1 / _MOST_DRIFT <= drift <= _MOST_DRIFT
 
     def _named(self) -> list[tuple[str, int | None]]:
@@ -91,12 +92,6 @@ def noted_mean(db: Connection) -> float | None:
     """Return the mean length with which vectors are made; None while there is none."""
     row = db.execute("SELECT value FROM meta WHERE key = ?", (MEAN_LENGTH,)).fetchone()
     return row[0] / 1000 if row is not None and row[0] else None
-
-
-def drift_of(db: Connection) -> float:
-    """Return how many times the noted mean length that of now is."""
-    noted, now = noted_mean(db), _thousandths(db) / 1000
-    return now / noted if noted and now else 1.0
 
 
 def _thousandths(db: Connection) -> int:

@@ -112,9 +112,12 @@ class Replicas:
 
     def prepare_search(self) -> None:
         """Begin to fill replicas that are used for the first time; wait briefly for recent changes."""
+        attached = self.outbox.attached()
         for kind, replica in self._replicas.items():
-            attached = self.outbox.is_attached(kind, replica.place)
-            if not attached and not self.outbox.is_dropped(kind, replica.place):
+            if attached.get(kind) != replica.place and not (
+                self.outbox.is_attached(kind, replica.place)  # or raises: another one is
+                or self.outbox.is_dropped(kind, replica.place)
+            ):
                 self.worker.wake()
         self.worker.settle()
 
@@ -143,9 +146,10 @@ class Replicas:
         for kind, replica in self._replicas.items():
             if kind not in kinds or (self.graph if kind == GRAPH else self.vectors) is None:
                 continue  # the database searches in its place
-            if self.worker.is_dropped(kind):
+            count = self.worker.behind(kind)
+            if count is None:
                 yield f"{kind}: {replica.place} was detached from this store; open the store again"
-            elif count := self.worker.pending_for(kind):
+            elif count:
                 changes = "1 change" if count == 1 else f"{count:,} changes"
                 why = f" ({reason})" if (reason := self.worker.outage.get(kind)) else ""
                 yield f"{kind}: {replica.place} is {changes} behind{why}"
