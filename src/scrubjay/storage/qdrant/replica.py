@@ -11,6 +11,7 @@ from uuid import UUID, uuid5
 from scrubjay.storage.database import Database
 from scrubjay.storage.qdrant.client import NoCollection, QdrantServer, import_client
 from scrubjay.storage.replicas.outbox import VECTORS, Outbox, ReplicaLink, ReplicaRecord, batches
+from scrubjay.text.urls import is_server_url
 
 if TYPE_CHECKING:
     from qdrant_client.http.models import Filter, PointStruct, ScrollResult
@@ -51,12 +52,8 @@ class QdrantPoints(ABC):
     def clear(self) -> None:
         """Delete everything of this store; other stores on the server stay."""
         import_client()
-        from qdrant_client.http.models import Filter
-
-        from scrubjay.storage.qdrant.filter import of_store
-
         for name in self._collections():
-            self._delete(name, Filter(must=[of_store(self._store)]))
+            self._delete_all(name)
 
     def count(self) -> int:
         counts = {name: self._count(name) for name in self._collections()}
@@ -123,6 +120,13 @@ class QdrantPoints(ABC):
 
         self._delete(name, memories_except(self._store, ids, kept))
 
+    def _delete_all(self, name: str) -> None:
+        from qdrant_client.http.models import Filter
+
+        from scrubjay.storage.qdrant.filter import of_store
+
+        self._delete(name, Filter(must=[of_store(self._store)]))
+
     def _delete(self, name: str, which: Filter) -> None:
         from qdrant_client.http.models import FilterSelector
 
@@ -187,6 +191,13 @@ class QdrantReplica(QdrantPoints):
             for ids in batches(vectors, _IDS_PER_REQUEST):
                 kept = [self._point_id(id_, at) for id_ in ids for at, _ in vectors[id_]]
                 self._delete_except(name, ids, kept)
+
+    def clear(self) -> None:
+        """Delete all vectors; of a file also the words that it had on the server as a store in Postgres."""
+        super().clear()
+        words = self._server.words_collection_name()
+        if not is_server_url(self._db.path) and self._server.has_collection(words, None):
+            self._delete_all(words)
 
     def _named(self) -> list[tuple[str, int | None]]:
         return [(name, dims) for _, name, dims in self._models()]
