@@ -12,7 +12,7 @@ from qdrant_client import QdrantClient
 import scrubjay
 from scrubjay import InvalidInput
 from scrubjay.storage.postgres import keyword as postgres_keyword
-from scrubjay.storage.qdrant import sparse
+from scrubjay.storage.qdrant import keyword, sparse
 from scrubjay.storage.qdrant.client import QdrantServer
 from scrubjay.storage.qdrant.keyword import QdrantKeyword
 from scrubjay.storage.qdrant.keyword_replica import QdrantKeywordReplica
@@ -247,6 +247,20 @@ def test_a_changed_mean_length_has_every_vector_made_again(opened):
     for _ in range(5):
         terms = terms_of(chance, 2)
         assert rows(opened.listed, terms) == rows(opened.exact, terms)
+
+
+def test_counts_of_a_large_store_are_used_again_until_it_has_grown(opened, monkeypatch):
+    """R-11: a commit does not have every term counted again; one hundredth more memories do."""
+    monkeypatch.setattr(keyword, "_LARGE", 0)
+    monkeypatch.setattr(keyword, "_MAX_GROWTH", 0.01)
+    filled(opened)
+    opened.feed()
+    term = Term(((VOCABULARY[3],),))
+    before = opened.listed.rarity(term)
+    put(opened, a_memory("one more", VOCABULARY[3]))
+    assert opened.listed.rarity(term) == before != opened.exact.rarity(term)
+    put(opened, *(a_memory(f"more {n}", VOCABULARY[3]) for n in range(4)))
+    assert opened.listed.rarity(term) == opened.exact.rarity(term)
 
 
 def a_large_store(postgres_url, vectors, embedder):

@@ -45,7 +45,7 @@ _BEST = (
 _MIN_COUNTED = 0.001  # a field of less weight may contain a token and count as nothing
 FEW = 1_000  # memories; ranking them all takes no longer than another round trip
 _CLOSE = 2e-6  # scores that differ by less may be equal
-_MAX_CACHED = 10_000
+MAX_CACHED = 10_000
 
 Ranked = tuple[int, float, int]  # a memory, its score, and how many of the terms it contains
 
@@ -100,7 +100,9 @@ class PostgresKeyword(ranking.KeywordIndex):
             matching = Matching(db, self._db, in_scope(scope, self._db))
             known = ranking.parts_of_the_unknown(matching.finds, terms)
             found = self._cover_density_elsewhere(matching, known, scope, weights, limit)
-            return found or cover_density.rank(matching, known, weights, limit)
+            if found is None:
+                found = cover_density.rank(matching, known, weights, limit)
+            return found
 
     def _cover_density_elsewhere(
         self,
@@ -124,7 +126,7 @@ class PostgresKeyword(ranking.KeywordIndex):
             self._db.write_gathered()
             return Counts(db, self._db, indexed(db), {})
         index = indexed(db)
-        if index.commit != self._commit or len(self._counted) > _MAX_CACHED:
+        if index.commit != self._commit or len(self._counted) > MAX_CACHED:
             # A new dict: another thread may still fill the old one with older counts.
             self._counted, self._commit = {}, index.commit
         return Counts(db, self._db, index, self._counted)

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.errors import Unavailable
 from scrubjay.storage.database import Clause
 from scrubjay.storage.postgres import cover_density
-from scrubjay.storage.postgres.keyword import ALL, Asked, Counts, PostgresKeyword, Ranked, Run
+from scrubjay.storage.postgres.keyword import (
+    ALL,
+    MAX_CACHED,
+    Asked,
+    Counts,
+    PostgresKeyword,
+    Ranked,
+    Run,
+)
 from scrubjay.storage.postgres.matching import Matching, weight_of
 from scrubjay.storage.postgres.words import Indexed, indexed, split
 from scrubjay.storage.qdrant.client import (
@@ -70,6 +78,23 @@ class _Listed(NamedTuple):
     beyond: float
 
 
+class _Old(NamedTuple):
+    """Counts of terms, with the size of the index and the time when they were begun."""
+
+    size: Indexed
+    since_s: float
+    counted: dict[tuple[str | None, Term | None], int]
+
+    def is_usable(self, index: Indexed, now_s: float) -> bool:
+        if len(self.counted) > MAX_CACHED:
+            return False
+        if self.size.commit == index.commit:
+            return True
+        growth = abs(index.memories - self.size.memories)
+        is_close = index.memories > _LARGE and growth <= _MAX_GROWTH * index.memories
+        return is_close and now_s - self.since_s < _MAX_AGE_S
+
+
 class _Search(NamedTuple):
     """A search, with the mean length of now where scores depend on it."""
 
@@ -95,17 +120,17 @@ class QdrantKeyword(PostgresKeyword):
         self._server = server
         self._store = Outbox(db).store_id()
         self._breaker = breaker
-        self._old: tuple[Indexed, float] | None = None  # the counts that are used, and since when
+        self._old: _Old | None = None
         self.on_loss: Callable[[], None] = lambda: None
 
     def _counts(self, db: Connection) -> Counts:
         if self._db.in_write:
             return super()._counts(db)
         index, now_s = indexed(db), time.monotonic()
-        if self._old is None or not _is_usable(*self._old, index, now_s):
-            self._old = index, now_s
-            self._counted = {}  # another thread may still fill the old one with older counts
-        return Counts(db, self._db, self._old[0], self._counted)
+        old = self._old
+        if old is None or not old.is_usable(index, now_s):
+            old = self._old = _Old(index, now_s, {})
+        return Counts(db, self._db, old.size, old.counted)
 
     def _rank_elsewhere(
         self,
@@ -259,14 +284,6 @@ def single_token(run: Sequence[str], codec: Codec) -> str | None:
         return None
     tokens = split(codec.token(run[0]))
     return tokens[0] if len(tokens) == 1 else None
-
-
-def _is_usable(old: Indexed, since_s: float, index: Indexed, now_s: float) -> bool:
-    if old.commit == index.commit:
-        return True
-    growth = abs(index.memories - old.memories)
-    is_close = index.memories > _LARGE and growth <= _MAX_GROWTH * index.memories
-    return is_close and now_s - since_s < _MAX_AGE_S
 
 
 def _candidates(matching: Matching, numbers: Sequence[int]) -> Clause:
