@@ -46,6 +46,8 @@ class WithQdrant(InPostgres):
     def feed(self) -> None:
         """Send what waits."""
         assert self.worker.wait(60) == 0, self.worker.outage
+        while self.worker.running:  # it would send what comes next as well
+            time.sleep(0.01)
 
     def close(self) -> None:
         self.worker.stop()
