@@ -110,22 +110,28 @@ class SqlWords(SqlTable):
                 count_terms(db)
             db.executemany(NOTE, _CURRENT.items())
 
-    def put(self, n: int, memory: Memory, old_namespace: str | None = None) -> None:
-        """Index a memory by its number; `old_namespace` is where it was, if it was indexed before."""
-        lines = self.lines_of(memory)
+    def insert(self, numbered: Sequence[tuple[int, Memory]]) -> None:
+        """Index memories that are not indexed yet, each after its number."""
+        rows = [(n, *self.lines_of(memory)) for n, memory in numbered]
         with self._db.write() as db:
+            self.put_lines(rows)
             changes = self._db.gathering(TermChanges)
-            if old_namespace is not None:
-                for _, _, before in _lines_of(db, [n]):
-                    changes.lose(before, old_namespace)
-                self._drop(db, [n])
-                db.execute("DELETE FROM topics WHERE memory = ?", (n,))
-            self._insert(db, n, lines)
-            changes.gain(lines[: len(FIELDS)], memory.namespace)
+            for (_, memory), (_, *lines) in zip(numbered, rows, strict=True):
+                changes.gain(lines[: len(FIELDS)], memory.namespace)
             db.executemany(
                 "INSERT INTO topics (topic, memory) VALUES (?, ?)",
-                [(self._token(topic), n) for topic in memory.topics],
+                [(self._token(topic), n) for n, memory in numbered for topic in memory.topics],
             )
+
+    def replace(self, n: int, memory: Memory, old_namespace: str) -> None:
+        """Index a changed memory again; `old_namespace` is where it was."""
+        with self._db.write() as db:
+            changes = self._db.gathering(TermChanges)
+            for _, _, before in _lines_of(db, [n]):
+                changes.lose(before, old_namespace)
+            self._drop(db, [n])
+            db.execute("DELETE FROM topics WHERE memory = ?", (n,))
+            self.insert([(n, memory)])
 
     def lines_of(self, memory: Memory) -> list[str]:
         """Return the token lines of a memory, by field."""
