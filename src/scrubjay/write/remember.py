@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from scrubjay.write.context import WriteContext
 
 _EVERYTHING = Scope()
-_ID_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # without i, l, o, u, which are easily misread
+# For each byte a letter or digit; without i, l, o, u, which are easily misread.
+_ID_LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz" * 8
 _MOST_EVENT_CHARS = 2_000  # a longer text names many times; the narrowest is that of a detail
 _EVENT_FIELDS = ("text", "created_at", "type")  # fields that a derived event time depends on
 # Not session, role, owner or agent: who wrote it first would no longer find it as theirs.
@@ -93,13 +94,14 @@ class _Writing:
             self.flush()
             if (merged := self._merged(memory, now.astimezone(UTC))) is not None:
                 return merged
-        updated = memory.updated_at or memory.created_at or now
-        memory = with_times(memory, now, before)._replace(updated_at=updated.astimezone(UTC))
         is_new = not (memory.id and self._known.is_taken(memory.id))
-        if not memory.id:
-            memory = memory._replace(id=self._known.new_id(memory))
+        updated = memory.updated_at or memory.created_at or now
+        memory = with_times(memory, now, before)._replace(
+            updated_at=updated.astimezone(UTC),
+            id=memory.id or self._known.new_id(memory),
+            language=language_of(memory),
+        )
         if is_new:
-            memory = memory._replace(language=language_of(memory))
             self._new.append(memory)
             if memory.links:
                 self.flush()
@@ -248,7 +250,7 @@ class _Known:
         place = self._secrets[namespace] + namespace
         seed = "\0".join((place, memory.type, memory.session or "", memory.content_hash))
         digest = hashlib.sha256(f"{seed}\0{attempt}".encode()).digest()
-        return "".join(_ID_LETTERS[byte & 31] for byte in digest[:12])
+        return digest[:12].translate(_ID_LETTERS).decode()
 
 
 # -- the same text again ----------------------------------------------------------------------

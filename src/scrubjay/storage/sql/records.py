@@ -59,6 +59,7 @@ _TYPES = (
     *(_INT,) * 2,
     *(_INT | _ABSENT,) * 4,
 )
+_to_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` makes an encoder each time
 _CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
 _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
 
@@ -424,10 +425,10 @@ class SqlRecords(SqlTable):
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
-        db.execute(
-            "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
-            " WHERE chunks.n >= ? AND chunks.n < ?",
-            (first, first + len(rows)),
+        models = db.execute("SELECT n FROM models").fetchall()
+        db.executemany(
+            "INSERT INTO wanting (model, chunk) VALUES (?, ?)",
+            [(model, row[0]) for (model,) in models for row in rows],
         )
 
     def _replace_chunks(
@@ -481,7 +482,7 @@ class SqlRecords(SqlTable):
         return [
             *_PLACE(memory),
             *map(seal, _TEXTS(memory)),
-            *(seal(json.dumps(value, ensure_ascii=False)) for value in lists),
+            *(seal(_to_json(value)) for value in lists),
             *_LABELS(memory),
             None if memory.source is None else seal(memory.source),
             memory.language,

@@ -42,29 +42,41 @@ class TokenLines:
 
     def __init__(self, encode: Callable[[str], str]) -> None:
         self._encode = encode
-        self._cached: dict[str, _WordCache] = {}
+        self._cached: dict[str, _RunCache] = {}
 
     def of(self, text: str, language: str = "") -> str:
         """Return the tokens of a text in a language, in order, separated by spaces."""
+        if not text:
+            return ""
         stems = stemmer_for(language)
         if stems not in self._cached:
-            self._cached[stems] = _WordCache(stems, self._encode)
-        return " ".join(filter(None, map(self._cached[stems].__getitem__, words(text))))
+            self._cached[stems] = _RunCache(stems, self._encode)
+        # No word has a space in it.
+        return " ".join(filter(None, map(self._cached[stems].__getitem__, text.split())))
+
+    def of_name(self, name: str, language: str) -> str:
+        """Return the same of a text whose words do not come again, such as an id."""
+        return _line(name, stemmer_for(language), self._encode)
 
 
-class _WordCache(dict[str, str]):
-    """The tokens of words seen before: texts of a folder use the same words again and again."""
+def _line(text: str, stems: str, encode: Callable[[str], str]) -> str:
+    found = words(text) if not (text.isascii() and text.isalnum()) else [text]
+    return " ".join([encode(token) for word in found for token in make_tokens(word, stems)])
+
+
+class _RunCache(dict[str, str]):
+    """The tokens of runs without a space that were seen before: texts use the same words again and again."""
 
     def __init__(self, stems: str, encode: Callable[[str], str]) -> None:
         self._stems = stems
         self._encode = encode
 
-    def __missing__(self, word: str) -> str:
-        line = " ".join(map(self._encode, make_tokens(word, self._stems)))
+    def __missing__(self, run: str) -> str:
+        line = _line(run, self._stems, self._encode)
         if len(self) >= MAX_CACHED_WORDS:
             self.clear()
-        if len(word) <= MAX_TOKEN_CHARS:  # a blob of a megabyte does not come again
-            self[word] = line
+        if len(run) <= MAX_TOKEN_CHARS:  # a blob of a megabyte does not come again
+            self[run] = line
         return line
 
 
@@ -137,8 +149,9 @@ class SqlWords(SqlTable):
         """Return the token lines of a memory, by field."""
         name = os.path.basename(memory.source or "") if memory.type == "document" else ""
         ident = f"{memory.id} {name}"  # people search for file names, too
-        fields = (memory.title, _own_words(memory), " ".join(memory.topics), memory.context, ident)
-        return [self._lines.of(field, memory.language) for field in fields]
+        fields = (memory.title, _own_words(memory), " ".join(memory.topics), memory.context)
+        lines = [self._lines.of(field, memory.language) for field in fields]
+        return [*lines, self._lines.of_name(ident, memory.language)]
 
     def put_topics(self, renamed: Iterable[tuple[int, Sequence[str], str]]) -> None:
         """Replace the topics of memories, each given by number, topics and language."""
