@@ -18,7 +18,7 @@ from scrubjay.write.fields import check_strength, done_type, draft, open_type, t
 from scrubjay.write.remember import remember_all, update_times, write_memory
 from scrubjay.write.versions import as_before, last_change
 
-_BATCH = 500
+_BATCH = 1000
 _BATCH_CHARS = 1_000_000  # a transaction is short: other processes write, too
 
 

@@ -95,8 +95,11 @@ class _Writing:
             if (merged := self._merged(memory, now.astimezone(UTC))) is not None:
                 return merged
         is_new = not (memory.id and self._known.is_taken(memory.id))
-        updated = memory.updated_at or memory.created_at or now
-        memory = with_times(memory, now, before)._replace(
+        timed = with_times(memory, now, before)
+        updated = memory.updated_at or memory.created_at
+        if updated is None:
+            updated = now if before is not None else timed.created_at or now
+        memory = timed._replace(
             updated_at=updated.astimezone(UTC),
             id=memory.id or self._known.new_id(memory),
             language=language_of(memory),

@@ -128,8 +128,8 @@ class SqlWords(SqlTable):
         with self._db.write() as db:
             self.put_lines(rows)
             changes = self._db.gathering(TermChanges)
-            for (_, memory), (_, *lines) in zip(numbered, rows, strict=True):
-                changes.gain(lines[: len(FIELDS)], memory.namespace)
+            for (_, memory), row in zip(numbered, rows, strict=True):
+                changes.gain(row[1 : 1 + len(FIELDS)], memory.namespace)
             db.executemany(
                 "INSERT INTO topics (topic, memory) VALUES (?, ?)",
                 [(self._token(topic), n) for n, memory in numbered for topic in memory.topics],
