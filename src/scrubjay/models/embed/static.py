@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
     from scrubjay.models import Matrix
 
@@ -77,18 +77,16 @@ class StaticEmbedder:
         wanted = set(itertools.chain.from_iterable(runs))
         ids = {run: seen for run in wanted if (seen := self._seen.get(run)) is not None}
         new = list(wanted - ids.keys())
-        for run, encoding in zip(new, self._encode(new), strict=True):
-            ids[run] = [number for number in encoding.ids if number != self._unknown]
+        ids |= {run: [] for run in new}
+        # In one call: one for each run takes ten times as long.
+        encoding = self._tokenizer.encode(new, is_pretokenized=True, add_special_tokens=False)
+        for place, number in zip(encoding.word_ids, encoding.ids, strict=True):
+            if number != self._unknown:
+                ids[new[place]].append(number)
         if len(self._seen) > _MAX_SEEN:
             self._seen.clear()
         self._seen.update((run, ids[run]) for run in new if len(run) <= _MAX_WORD_CHARS)
         return [list(itertools.chain.from_iterable(map(ids.__getitem__, of))) for of in runs]
-
-    def _encode(self, texts: Sequence[str]) -> Sequence[Encoding]:
-        encodings: Sequence[Encoding] = self._tokenizer.encode_batch(
-            texts, add_special_tokens=False
-        )
-        return encodings
 
     @cached_property
     def _table(self) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
