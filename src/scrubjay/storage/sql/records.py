@@ -153,7 +153,8 @@ class SqlRecords(SqlTable):
             numbered = [(n, memory) for n, (memory, _) in enumerate(written, first)]
             db.executemany(_INSERT, [(n, *self._values(memory)) for n, memory in numbered])
             self._words.insert(numbered)
-            self._hashes.replace([(n, (), memory.topics) for n, memory in numbered if memory.topics])
+            if tagged := [(n, (), memory.topics) for n, memory in numbered if memory.topics]:
+                self._hashes.replace(tagged)
             owned = ((n, chunk) for n, (_, chunks) in enumerate(written, first) for chunk in chunks)
             self._insert_chunks(db, first_chunk, owned)
             for n, memory in numbered:
@@ -425,10 +426,10 @@ class SqlRecords(SqlTable):
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
-        models = db.execute("SELECT n FROM models").fetchall()
-        db.executemany(
-            "INSERT INTO wanting (model, chunk) VALUES (?, ?)",
-            [(model, row[0]) for (model,) in models for row in rows],
+        db.execute(
+            "INSERT INTO wanting (model, chunk) SELECT m.n, c.n"
+            " FROM models AS m CROSS JOIN chunks AS c WHERE c.n >= ? AND c.n < ?",
+            (first, first + len(rows)),
         )
 
     def _replace_chunks(

@@ -130,10 +130,8 @@ class SqlWords(SqlTable):
             changes = self._db.gathering(TermChanges)
             for (_, memory), row in zip(numbered, rows, strict=True):
                 changes.gain(row[1 : 1 + len(FIELDS)], memory.namespace)
-            db.executemany(
-                "INSERT INTO topics (topic, memory) VALUES (?, ?)",
-                [(self._token(topic), n) for n, memory in numbered for topic in memory.topics],
-            )
+            if topics := [(self._token(t), n) for n, memory in numbered for t in memory.topics]:
+                db.executemany("INSERT INTO topics (topic, memory) VALUES (?, ?)", topics)
 
     def replace(self, n: int, memory: Memory, old_namespace: str) -> None:
         """Index a changed memory again; `old_namespace` is where it was."""
@@ -357,8 +355,10 @@ class TermChanges(Gathered):
             db.executemany(
                 "INSERT INTO terms (token, namespace, held_by) VALUES (?, ?, ?)"
                 " ON CONFLICT (token, namespace) DO UPDATE SET held_by = terms.held_by + excluded.held_by",
-                [row for row in changed if row[2] > 0],
+                [row for row in changed if row[2] > 0] if fewer else changed,
             )
+            if not fewer:
+                continue
             db.executemany(
                 "UPDATE terms SET held_by = held_by + ? WHERE token = ? AND namespace = ?", fewer
             )

@@ -355,6 +355,9 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def _busy_timeout(self, wait_s: float) -> Iterator[None]:
+        if wait_s == self.wait_s:  # as it is anyway
+            yield
+            return
         self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         try:
             yield
