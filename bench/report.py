@@ -19,7 +19,8 @@ TWO_PASS = "bench of two passes"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
 MODELS = "bench of models"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS, MODELS)
+WRITING = "bench of writing"
+_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS, MODELS, WRITING)
 
 
 @dataclass(frozen=True, slots=True)

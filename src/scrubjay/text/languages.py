@@ -118,12 +118,7 @@ def _words(text: str) -> list[str]:
         word = chunk.strip(_EDGES)
         if word.isalpha():
             # Not camelCase. Nearly every word is decided by the first question.
-            if (
-                word.islower()
-                or word[1:].islower()
-                or word.isupper()
-                or word == word.lower()
-            ):
+            if word.islower() or word[1:].islower() or word.isupper() or word == word.lower():
                 found.append(word)
         elif _IN_CODE.isdisjoint(word):
             for joint in _JOINTS:

@@ -71,9 +71,7 @@ class StaticEmbedder:
 
     def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of each text. None has a space in it, and most words were seen before."""
-        runs = [
-            text[:_MAX_CHARS].encode("utf-8", "replace").decode().split(" ") for text in texts
-        ]
+        runs = [text[:_MAX_CHARS].encode("utf-8", "replace").decode().split(" ") for text in texts]
         wanted = set(itertools.chain.from_iterable(runs))
         ids = {run: seen for run in wanted if (seen := self._seen.get(run)) is not None}
         new = list(wanted - ids.keys())

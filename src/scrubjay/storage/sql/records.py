@@ -68,7 +68,9 @@ _PROSE_FORMATS = ("text", "markdown", "rst", "pages", "chat")
 _DETECT_CHARS = 4000
 
 
-Content = tuple[str, str, str]  # hash of the text, type, namespace: memories that share it are merged
+Content = tuple[
+    str, str, str
+]  # hash of the text, type, namespace: memories that share it are merged
 
 
 def content_of(memory: Memory) -> Content:
@@ -155,7 +157,9 @@ class SqlRecords(SqlTable):
             self._words.insert(numbered)
             if tagged := [(n, (), memory.topics) for n, memory in numbered if memory.topics]:
                 self._hashes.replace(tagged)
-            owned = ((n, chunk) for n, (_, chunks) in enumerate(written, first) for chunk in chunks)
+            owned = (
+                (n, chunk) for n, (_, chunks) in enumerate(written, first) for chunk in chunks
+            )
             self._insert_chunks(db, first_chunk, owned)
             for n, memory in numbered:
                 if memory.type == "message":
@@ -418,7 +422,16 @@ class SqlRecords(SqlTable):
     ) -> None:
         """Write new chunks, each after the number of its memory, and queue them for every model."""
         rows = [
-            (n, memory, c.ordinal, c.start, c.stop, c.first_line, c.last_line, self._seal(c.heading))
+            (
+                n,
+                memory,
+                c.ordinal,
+                c.start,
+                c.stop,
+                c.first_line,
+                c.last_line,
+                self._seal(c.heading),
+            )
             for n, (memory, c) in enumerate(owned, first)
         ]
         db.executemany(
