@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scrubjay.text.languages import word_lists
 
 from bench.corpus import Rng, syllable, zipf
+from scrubjay.text.languages import word_lists
 
 WORDS = 30
 _LANGUAGES = ("en", "de", "fr", "es", "ru", "pl")

@@ -17,9 +17,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from scrubjay.storage.sql import messages, records, topics, words
-from scrubjay.storage.sqlite.connection import SqliteDatabase
-from scrubjay.write import fields, remember, static_vectors
 from tools.servers import CannotRun, Postgres
 
 from bench.measure import middle
@@ -27,6 +24,9 @@ from bench.notes import notes
 from bench.report import Row, times
 from bench.systems import open_scrubjay
 from bench.write import BLOCK, bare, insert_rows, turns
+from scrubjay.storage.sql import messages, records, topics, words
+from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.write import fields, remember, static_vectors
 
 Notes = Sequence[dict[str, Any]]
 BATCH = 1000

@@ -7,10 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.clocks import Clock
 
 import scrubjay
 from scrubjay.errors import NotFound
-from tests.support.clocks import Clock
+from scrubjay.models.embed.static import StaticEmbedder
+from scrubjay.models.registry import load_static_embedder
+from scrubjay.storage.sql.words import TokenLines
+from scrubjay.text.analysis import make_tokens, tokens, whole_and_parts
 
 # Few texts, so that many are repeated; some name a time, some are in another language or script.
 _TEXTS = (
@@ -60,7 +66,7 @@ def _memory(rng: random.Random) -> dict[str, Any]:
 
 
 def test_a_batch_stores_what_its_memories_store_one_by_one(clock: Clock) -> None:
-    """ID: ids, hashes, languages, times of events, chunks, tokens and their counts, versions."""
+    """Ids, hashes, languages, times of events, chunks, tokens and their counts, versions."""
     rng = random.Random(44)
     with _opened(clock) as alone, _opened(clock) as together:
         for size in (1, 2, 5, 20, 40, 80):
@@ -86,7 +92,7 @@ def store(clock: Clock) -> Iterator[scrubjay.Store]:
 def test_a_memory_is_linked_to_one_before_it_in_the_batch_and_to_none_after_it(
     store: scrubjay.Store,
 ) -> None:
-    """R-6: and of a batch that fails, nothing is stored."""
+    """And of a batch that fails, nothing is stored."""
     store.add_many([{"text": "a", "id": "a"}, {"text": "b", "id": "b", "links": ["a"]}])
     assert [near.id for near in store.neighbors("b")] == ["a"]
 
@@ -98,7 +104,7 @@ def test_a_memory_is_linked_to_one_before_it_in_the_batch_and_to_none_after_it(
 def test_a_text_that_an_id_has_replaced_in_the_same_batch_is_new_again(
     store: scrubjay.Store,
 ) -> None:
-    """R-6: what the batch itself has changed counts, not what was stored before it."""
+    """What the batch itself has changed counts, not what was stored before it."""
     store.add("the old text", id="a")
 
     stored = store.add_many(
@@ -107,3 +113,35 @@ def test_a_text_that_an_id_has_replaced_in_the_same_batch_is_new_again(
 
     assert [memory.id == "a" for memory in stored] == [True, False, True]
     assert store.status().memories == 2
+
+
+# Spaces of all kinds, marks that join words, accents of their own, scripts without spaces.
+_ODD = (
+    "aZéß ïİŞΣ日本ไท\u200c\u200d\u0301\u0085\u00a0\u2003\u3000\x1c\x1f\t\n кот-'’.,;/ عرA1_+#&:@😀"
+)
+
+
+@given(text=st.text(_ODD, max_size=60), language=st.sampled_from(("en", "de", "", "zh", "ru")))
+def test_runs_without_a_space_have_the_tokens_of_the_whole_text(text: str, language: str) -> None:
+    """Lines are made of runs that were seen before; queries are tokenized as whole texts."""
+    line = TokenLines(str).of(text, language)
+
+    assert line == " ".join(tokens(text, language))
+
+
+@given(st.text("aBcsingED", min_size=1, max_size=12))
+def test_a_plain_word_has_one_token_without_looking_for_parts(word: str) -> None:
+    """An identifier has those of its parts."""
+    whole, parts = whole_and_parts(word)
+
+    assert make_tokens(word, "english") == (whole, *parts)
+
+
+@given(st.text(_ODD, max_size=60))
+def test_runs_have_the_static_tokens_of_the_whole_text(text: str) -> None:
+    """The vector of a text does not depend on what was embedded before it."""
+    static = load_static_embedder()
+    assert isinstance(static, StaticEmbedder)
+    whole = static._tokenizer.encode(text, add_special_tokens=False).ids
+
+    assert static._pieces([text, "other"])[0] == [n for n in whole if n != static._unknown]

@@ -233,7 +233,7 @@ def _codes(script: str) -> frozenset[str]:
 
 
 class _Evidence(dict[str, tuple[tuple[str, ...], float, float]]):
-    """For each word that was seen before: the languages it stands for, its value, and by what that is divided."""
+    """For each word seen before: its languages, its value, and by what that is divided."""
 
     def __init__(self, known: _Owners, endings: _Owners) -> None:
         self._known = known

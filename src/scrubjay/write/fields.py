@@ -11,7 +11,7 @@ from scrubjay.storage.sql.scope import PRIVATE_PREFIXES
 from scrubjay.text.analysis import fold_label, hash_of, normalize
 from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
 from scrubjay.times import parse, parse_zoned
-from scrubjay.types import DEFAULT_NAMESPACE, DONE_SUFFIX, SEVERITIES, Link, Memory
+from scrubjay.types import DONE_SUFFIX, SEVERITIES, Link, Memory
 
 DERIVED = ("content_hash", "language")
 _TIMES = ("updated_at", "event_time", "event_until", "valid_from", "valid_until")

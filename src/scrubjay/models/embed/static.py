@@ -79,7 +79,7 @@ class StaticEmbedder:
         # In one call: one for each run takes ten times as long.
         encoding = self._tokenizer.encode(new, is_pretokenized=True, add_special_tokens=False)
         for place, number in zip(encoding.word_ids, encoding.ids, strict=True):
-            if number != self._unknown:
+            if place is not None and number != self._unknown:
                 ids[new[place]].append(number)
         if len(self._seen) > _MAX_SEEN:
             self._seen.clear()

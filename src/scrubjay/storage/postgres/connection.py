@@ -160,8 +160,8 @@ class PostgresDatabase(Database):
     def reserve(self, counts: Mapping[str, int]) -> list[int]:
         # There is one writer: no other takes a number in between.
         first = ", ".join(
-            "setval(pg_get_serial_sequence('{0}', 'n'),"
-            " nextval(pg_get_serial_sequence('{0}', 'n')) + ? - 1) - ? + 1".format(table)
+            f"setval(pg_get_serial_sequence('{table}', 'n'),"
+            f" nextval(pg_get_serial_sequence('{table}', 'n')) + ? - 1) - ? + 1"
             for table in counts
         )
         doubled = [count for count in counts.values() for _ in range(2)]

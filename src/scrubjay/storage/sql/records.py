@@ -468,7 +468,8 @@ class SqlRecords(SqlTable):
                 new.append((n, c))
         db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
         if new:
-            self._insert_chunks(db, *self._db.reserve({"chunks": len(new)}), new)
+            (first,) = self._db.reserve({"chunks": len(new)})
+            self._insert_chunks(db, first, new)
 
     def _unchanged_chunks(
         self, db: Connection, n: int, before: Memory | None, after: Memory

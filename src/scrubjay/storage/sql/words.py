@@ -124,12 +124,12 @@ class SqlWords(SqlTable):
 
     def insert(self, numbered: Sequence[tuple[int, Memory]]) -> None:
         """Index memories that are not indexed yet, each after its number."""
-        rows = [(n, *self.lines_of(memory)) for n, memory in numbered]
+        lines = [self.lines_of(memory) for _, memory in numbered]
         with self._db.write() as db:
-            self.put_lines(rows)
+            self.put_lines([(n, *of) for (n, _), of in zip(numbered, lines, strict=True)])
             changes = self._db.gathering(TermChanges)
-            for (_, memory), row in zip(numbered, rows, strict=True):
-                changes.gain(row[1 : 1 + len(FIELDS)], memory.namespace)
+            for (_, memory), of in zip(numbered, lines, strict=True):
+                changes.gain(of[: len(FIELDS)], memory.namespace)
             if topics := [(self._token(t), n) for n, memory in numbered for t in memory.topics]:
                 db.executemany("INSERT INTO topics (topic, memory) VALUES (?, ?)", topics)
 

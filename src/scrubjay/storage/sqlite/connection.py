@@ -396,8 +396,8 @@ class SqliteDatabase(Database):
     def reserve(self, counts: Mapping[str, int]) -> list[int]:
         # As AUTOINCREMENT numbers rows; what is written with a number raises `seq` to it.
         last = ", ".join(
-            "max(coalesce((SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = '{0}'), 0),"
-            " coalesce((SELECT max(n) FROM {0}), 0))".format(table)
+            f"max(coalesce((SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = '{table}'), 0),"
+            f" coalesce((SELECT max(n) FROM {table}), 0))"
             for table in counts
         )
         return [1 + n for n in self._writer.execute(f"SELECT {last}").fetchone()]
