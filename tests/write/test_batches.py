@@ -74,7 +74,9 @@ def test_a_batch_stores_what_its_memories_store_one_by_one(clock: Clock) -> None
 
             added = [alone.add(**memory) for memory in memories]
 
-            assert [*together.add_many(memories)] == added
+            stored = together.add_many(memories)
+            assert [*stored] == added
+            assert {type(memory.metadata) for memory in (*stored, *added)} == {dict}
             assert _rows(together) == _rows(alone)
             clock.advance(days=1)
 

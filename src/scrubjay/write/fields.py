@@ -28,6 +28,7 @@ def draft(given: Mapping[str, Any]) -> Memory:
         fields = ", ".join(name for name in Memory._fields if name not in DERIVED)
         raise InvalidInput(f"a memory has no field {unknown[0]!r}; its fields are {fields}")
     values = {k: v for k, v in given.items() if v is not None and k not in DERIVED}
+    values.setdefault("metadata", {})
     for name in _TEXTS:
         if name in values:
             check_text(name, values[name])

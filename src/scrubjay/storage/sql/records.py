@@ -68,9 +68,8 @@ _PROSE_FORMATS = ("text", "markdown", "rst", "pages", "chat")
 _DETECT_CHARS = 4000
 
 
-Content = tuple[
-    str, str, str
-]  # hash of the text, type, namespace: memories that share it are merged
+# Hash of the text, type and namespace: memories that share all three are merged.
+Content = tuple[str, str, str]
 
 
 def content_of(memory: Memory) -> Content:
@@ -422,16 +421,7 @@ class SqlRecords(SqlTable):
     ) -> None:
         """Write new chunks, each after the number of its memory, and queue them for every model."""
         rows = [
-            (
-                n,
-                memory,
-                c.ordinal,
-                c.start,
-                c.stop,
-                c.first_line,
-                c.last_line,
-                self._seal(c.heading),
-            )
+            (n, memory, *c[:5], self._seal(c.heading))
             for n, (memory, c) in enumerate(owned, first)
         ]
         db.executemany(
