@@ -12,6 +12,7 @@ from scrubjay.text.analysis import fold_label, hash_of, normalize
 from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
 from scrubjay.times import parse, parse_zoned
 from scrubjay.types import DONE_SUFFIX, SEVERITIES, Link, Memory
+from scrubjay.types.files import FILE
 
 DERIVED = ("content_hash", "language")
 _TIMES = ("updated_at", "event_time", "event_until", "valid_from", "valid_until")
@@ -38,7 +39,8 @@ def draft(given: Mapping[str, Any]) -> Memory:
     for name, read in _READERS.items():
         if name in values:
             values[name] = read(values[name])
-    if not (normalized := normalize(values.get("text", ""))):
+    normalized = normalize(values.get("text", ""))
+    if not normalized and values.get("type") != FILE:
         raise InvalidInput("text is empty; give the sentence or document to remember")
     begins, ends = values.get("valid_from"), values.get("valid_until")
     if begins and ends and ends <= begins:
