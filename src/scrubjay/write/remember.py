@@ -143,8 +143,10 @@ class _Writing:
         if context.static is not None:
             context.static.note(sum(len(chunks) for _, chunks in written))
         for memory in new:
-            keep_version(context, None, memory, self._what, memory.agent or "")
-            _link(context, memory, self._visible)
+            if context.user:
+                keep_version(context, None, memory, self._what, memory.agent or "")
+            if memory.links:
+                _link(context, memory, self._visible)
         new.clear()
 
 
