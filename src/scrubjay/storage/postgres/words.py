@@ -36,6 +36,7 @@ MAX_AHEAD = 1_000
 _MAX_ALIKE_AHEAD = 255
 _MAX_BYTES = 500_000  # a vector has at most a megabyte
 _MAX_BYTES_AHEAD = 900_000
+_LEAST_COPIED = 8  # COPY waits for what was sent before, and twice more for itself
 _MAX_CHARS = 500  # a token has at most 2,046 bytes
 # FTS5 takes these as spaces, too: all ASCII controls and both quotes.
 _TOKEN = re.compile(r"""[^\x00-\x20"'\x7f]+""")
@@ -145,8 +146,12 @@ class PostgresWords(SqlWords):
             db.execute("DELETE FROM meta WHERE key IN (?, ?)", (_MEMORIES, _TOKENS))
 
     def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
-        made = {n: token_vectors(*lines) for n, *lines in rows}
         with self._db.write() as db:
+            if len(rows) < _LEAST_COPIED:
+                for n, *lines in rows:
+                    self._insert(db, n, lines)
+                return
+            made = {n: token_vectors(*lines) for n, *lines in rows}
             columns = ("rowid", *_LINES.split(", "), "length")
             copy_rows(db, "words", columns, ((*row, made[row[0]].length) for row in rows))
             copy_rows(

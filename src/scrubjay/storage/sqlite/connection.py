@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -355,6 +355,9 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def _busy_timeout(self, wait_s: float) -> Iterator[None]:
+        if wait_s == self.wait_s:  # as it is anyway
+            yield
+            return
         self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         try:
             yield
@@ -389,6 +392,15 @@ class SqliteDatabase(Database):
     def size_bytes(self) -> int:
         files = (self.path, f"{self.path}-wal", f"{self.path}-shm")
         return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
+
+    def reserve(self, counts: Mapping[str, int]) -> list[int]:
+        # As AUTOINCREMENT numbers rows; what is written with a number raises `seq` to it.
+        last = ", ".join(
+            f"max(coalesce((SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = '{table}'), 0),"
+            f" coalesce((SELECT max(n) FROM {table}), 0))"
+            for table in counts
+        )
+        return [1 + n for n in self._writer.execute(f"SELECT {last}").fetchone()]
 
     def holding(self, term: Term) -> tuple[Clause, Clause]:
         from scrubjay.storage.sql.scope import match

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 from scrubjay.documents import Unreadable
 from scrubjay.documents.read import decode
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.storage.sql.records import content_of
 from scrubjay.text.markdown import front_matter
 from scrubjay.types import Link, Memory, Scope
 from scrubjay.types.reports import Imported
@@ -280,7 +281,7 @@ class EntryImport:
         if not unchanged and not self._rehearsal:
             stored = remember(self._context, given, self._rights.sees, self._rights.changes).memory
         if not memory.id and memory.type != "message":
-            first = self._first.setdefault(_content(memory), read.where)
+            first = self._first.setdefault(content_of(memory), read.where)
             if first != read.where and not unchanged:
                 note = f"{first} has the same text, so both are one memory, which now has"
                 self._notes.append((read.where, f"{note} the fields of this one; give them ids"))
@@ -289,7 +290,7 @@ class EntryImport:
         self._unchanged += unchanged
         if self._rehearsal:
             merged = given if before is None or given.id else merge(before, given, now)
-            self._rehearsed[_content(memory)] = merged
+            self._rehearsed[content_of(memory)] = merged
         if memory.links:
             self._linked.append(_Linked(read.where, stored.id, memory.links, unchanged))
         return [] if unchanged else [stored]
@@ -301,10 +302,10 @@ class EntryImport:
             return memory_to_replace(records, memory.id, self._rights.changes)
         if memory.type == "message":
             return None
-        content = _content(memory)
+        content = content_of(memory)
         if content in self._rehearsed:
             return self._rehearsed[content]
-        same = records.find_duplicate(*content)
+        same = records.find_duplicate(content)
         return None if same is None else records.get([same], Scope()).get(same)
 
     def _link(self, part: list[_Linked]) -> None:
@@ -326,7 +327,3 @@ class EntryImport:
                 for link in entry.links
                 if link.to not in known
             )
-
-
-def _content(memory: Memory) -> tuple[str, str, str]:
-    return memory.content_hash, memory.type, memory.namespace
