@@ -19,7 +19,7 @@ MARK = "mirroring"
 # Keys of `meta` about the database itself, not about its memories.
 KEPT = "kept_copy"  # a copy whose source was kept, and may differ from it
 CAUGHT_UP = "caught_up"  # the number of commits when it was last made the same as its source
-_COUNTS = ("commits", "schema", "indexed_memories", "indexed_tokens")
+_COUNTS = "commits schema postings postings_stamp indexed_memories indexed_tokens".split()
 OWN_NOTES = (*_COUNTS, PURGE, PURGE_WORDS, MARK, KEPT, CAUGHT_UP)
 # A store without rows in any of these contains nothing of value.
 _CONTENTS = ("memories", "collections", "folders", "feedback", "access")

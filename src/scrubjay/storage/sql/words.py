@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from scrubjay.storage.database import NOTE, PURGE_WORDS, Connection, Database, Gathered
+from scrubjay.storage.database import NOTE, Connection, Database, Gathered
 from scrubjay.storage.sql.readable import texts
 from scrubjay.storage.sql.scope import SqlTable, in_parts, namespace_condition
-from scrubjay.storage.sql.segments import optimize
 from scrubjay.text.analysis import (
     ANALYZER_VERSION,
     MAX_CACHED_WORDS,
@@ -80,9 +80,9 @@ class _RunCache(dict[str, str]):
         return line
 
 
-class SqlWords(SqlTable):
-    """Writes the FTS5 keyword index of SQLite, one row a memory; only inside a write.
-    PostgresWords stores the rows in another way."""
+class SqlWords(SqlTable, ABC):
+    """Writes the keyword index, one row of token lines a memory; only inside a write. What is
+    searched is made of these rows by SqliteWords and PostgresWords."""
 
     tables: tuple[str, ...] = ("words", "topics", "terms")
 
@@ -183,40 +183,26 @@ class SqlWords(SqlTable):
                 changes.lose(lines, namespace)
             self._drop(db, numbers)
 
+    @abstractmethod
     def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
         """Add token lines of another index, each after its number, without counting."""
-        with self._db.write() as db:
-            for n, *lines in rows:
-                self._insert(db, n, lines)
 
     def drop_lines(self, numbers: Sequence[int]) -> None:
         """Delete the token lines of memories, without counting."""
         with self._db.write() as db:
             self._drop(db, numbers)
 
+    @abstractmethod
     def overwrite_deleted(self) -> None:
-        """Erase deleted words from FTS5's segments, where they stay until it merges these."""
-        with self._db.write() as db:
-            self._db.write_gathered()  # the messages beside a deleted one contain its words, too
-            optimize(db)
-            db.execute("DELETE FROM meta WHERE key = ?", (PURGE_WORDS,))
-            self._db.mark_deleted(words=False)
+        """Erase deleted words from the index; only inside a write."""
 
-    def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
-        db.execute(
-            "INSERT INTO words (rowid, title, text, topics, context, ident)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (n, *lines),
-        )
-
+    @abstractmethod
     def _replace(self, db: Connection, field: str, lines: Mapping[int, str]) -> None:
-        db.executemany(
-            f"UPDATE words SET {field} = ? WHERE rowid = ?",
-            ((line, n) for n, line in lines.items()),
-        )
+        """Replace one field of memories, by number."""
 
+    @abstractmethod
     def _drop(self, db: Connection, numbers: Sequence[int]) -> None:
-        self._write_in("DELETE FROM words WHERE rowid IN ({values})", numbers)
+        """Delete the lines of memories."""
 
 
 def _lines_of(

@@ -222,7 +222,7 @@ class SqliteMirror:
                 db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, number))
 
     def settle(self) -> None:
-        """Do nothing: FTS5 maintains its own counts."""
+        """Do nothing: the sizes of the keyword index are counted as it is written."""
 
     def free_name(self) -> str:
         path = self._db.path
