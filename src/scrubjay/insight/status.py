@@ -10,7 +10,8 @@ from scrubjay.storage.sql.messages import SqlMessages
 from scrubjay.storage.sql.overview import SqlCounts
 from scrubjay.storage.sql.vectors import MAX_TRIES
 from scrubjay.storage.sqlite.rotations import SqliteRotations
-from scrubjay.types.reports import Drawing, ShortVectors, Status
+from scrubjay.storage.sqlite.vector_cache import notes
+from scrubjay.types.reports import Drawing, ShortVectors, Status, VectorCells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ def status(
         uncompared=embedding.uncompared(scope),
         why_pending=embedding.why_pending() if left > failed else "",
         languages=embedding.languages(),
+        vector_cells=_vector_cells(db),
     )
 
 
@@ -75,6 +77,20 @@ def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors
             values = {name: getattr(fitted, name) for name in names}
             found[model] = found[model]._replace(**values)
     return found
+
+
+def _vector_cells(db: Database) -> dict[str, VectorCells]:
+    """Return, by model, what its cache has."""
+    with db.read() as reading:
+        names = dict(reading.execute("SELECT n, name FROM models").fetchall())
+        known = notes(reading)
+    return {
+        names[n]: VectorCells(
+            note.rows, note.cells, note.probed, note.recall, note.trials, note.size_bytes
+        )
+        for n, note in sorted(known.items())
+        if type(names.get(n)) is str
+    }
 
 
 def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) -> Drawing:

@@ -31,6 +31,7 @@ from scrubjay.storage.sqlite.vector_file import About, Contents, in_blocks, writ
 _BATCH = 8192
 # So long, one process builds a cache and the others do not. One that was killed keeps it no longer.
 _LEASE_S = 120.0
+_MAX_SPARSE = 8  # numbers of memories for each vector
 _MAX_DAMAGED = 50  # more do not fit the header: repair comes first
 
 
@@ -158,14 +159,24 @@ def _arranged(
     new = np.flatnonzero((np.diff(of, prepend=-1) != 0) | (np.diff(groups, prepend=-1) != 0))
     segments = np.stack([new, np.append(new[1:], len(order)), of[new]])
     segments = segments[:, np.argsort(segments[2], kind="stable")]
+    by_memory = np.argsort(places[1], kind="stable")
     contents = Contents(
         places,
         vectors.scales[order],
-        np.argsort(places[0], kind="stable"),
+        np.argsort(places[0]).astype(np.uint32),
+        by_memory.astype(np.uint32),
+        _starts(places[1], by_memory),
         cells.centroids,
         segments.astype(np.int64),
     )
     return contents, order
+
+
+def _starts(memories: NDArray[np.int64], by_memory: NDArray[np.intp]) -> NDArray[np.uint32]:
+    size = int(memories.max(initial=0)) + 2
+    if size > _MAX_SPARSE * len(memories):
+        return np.empty(0, np.uint32)
+    return np.searchsorted(memories[by_memory], np.arange(size)).astype(np.uint32)
 
 
 def _write(

@@ -136,8 +136,9 @@ def forget_cache(db: Database, path: str, model: int, file: str) -> None:
     """Remove a cache that is damaged, unless there is another by now."""
     with db.write() as writing:
         known = notes(writing)
-        if model in known and cache_path(path, known[model].file) == file:
-            del known[model]
-            write_notes(writing, known)
-            with suppress(OSError):
-                os.unlink(file)
+        if model not in known or cache_path(path, known[model].file) != file:
+            return
+        del known[model]
+        write_notes(writing, known)
+    with suppress(OSError):
+        os.unlink(file)

@@ -18,7 +18,7 @@ GOOD_RECALL = 0.998
 TRIALS = 512
 NEAREST = 10
 MIN_CELLS, MAX_CELLS = 8, 4096
-_SAMPLED = 48  # vectors for each cell
+_SAMPLED = 40  # vectors for each cell
 _ROUNDS = 8
 _BATCH = 8192
 # Of all rows: beyond that, a scan of everything is as fast.
@@ -84,18 +84,16 @@ def _centroids(
     for _ in range(_ROUNDS):
         if stopped():
             break
-        of = np.concatenate(
-            [
-                (sample[start : start + _BATCH] @ centroids.T).argmax(axis=1)
-                for start in range(0, len(sample), _BATCH)
-            ]
-        )
-        order = np.argsort(of, kind="stable")
-        held, first = np.unique(of[order], return_index=True)
-        sums = np.add.reduceat(sample[order], first, axis=0)
-        centroids[held] = sums
-        empty = np.setdiff1d(np.arange(len(centroids)), held)
-        centroids[empty] = sample[chance.choice(len(sample), len(empty))]
+        sums = np.zeros_like(centroids)
+        for start in range(0, len(sample), _BATCH):
+            batch = sample[start : start + _BATCH]
+            of = (batch @ centroids.T).argmax(axis=1)
+            order = np.argsort(of, kind="stable")
+            held, first = np.unique(of[order], return_index=True)
+            sums[held] += np.add.reduceat(batch[order], first, axis=0)
+        empty = np.flatnonzero(~sums.any(axis=1))
+        sums[empty] = sample[chance.choice(len(sample), len(empty))]
+        centroids = sums
         centroids /= np.maximum(np.linalg.norm(centroids, axis=1, keepdims=True), 1e-12)
     return np.ascontiguousarray(centroids, np.float32)
 

@@ -42,6 +42,7 @@ class VectorCopies:
         self._may_cache = db.path != ":memory:" and db.codec.name == "plain"
         self._copies: dict[str, Int8Vectors] = {}
         self._refreshing = threading.Lock()
+        self._building = threading.Lock()
         self._lost: dict[str, tuple[int, str]] = {}  # caches that cannot be used, by model
         self._not_built: set[str] = set()  # models whose cache this process cannot write
         self._looked_at: dict[str, int] = {}
@@ -65,6 +66,12 @@ class VectorCopies:
 
     def refreshed(self, model: str) -> Int8Vectors | None:
         """Return the vectors of a model, in step with the file; None for an unknown model."""
+        copy = self._loaded(model)
+        if copy is not None and (model in self._lost or (self._may_cache and _is_behind(copy))):
+            self._build_later(model)
+        return copy
+
+    def _loaded(self, model: str) -> Int8Vectors | None:
         from scrubjay.storage.sqlite.int8 import catch_up
 
         with self._refreshing, self._db.read() as db:
@@ -78,8 +85,6 @@ class VectorCopies:
                 )
             copy = self._copies[model] = self._current(db, model, *row)
             catch_up(copy, db, self._db.codec, row[0])
-        if model in self._lost or (self._may_cache and _is_behind(copy)):
-            self._build_later(model)
         return copy
 
     def loaded(self, model: str) -> Int8Vectors | None:
@@ -105,13 +110,18 @@ class VectorCopies:
         return added - seen >= (MIN_CACHED if known is None else _most_behind(known.rows))
 
     def build(self, model: str, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Write the cache of a model, if it has many vectors that are in none."""
+        """Write the cache of a model, if it has many vectors that are in none; True if it did."""
+        with self._building:  # of the threads of this process; of other processes there is a lease
+            return self._build(model, stopped)
+
+    def _build(self, model: str, stopped: Callable[[], bool]) -> bool:
         from scrubjay.storage.sqlite.vector_build import build, snapshot
         from scrubjay.storage.sqlite.vector_file import DamagedCache
 
-        if lost := self._lost.pop(model, None):
+        if lost := self._lost.get(model):
             forget_cache(self._db, self._db.path, *lost)
-        copy = self.refreshed(model)
+            del self._lost[model]  # not before: a search would look for the file
+        copy = self._loaded(model)
         if copy is None:
             return False
         self._looked_at[model] = copy.seen_added
@@ -131,7 +141,7 @@ class VectorCopies:
             log.info("no vector cache beside %s: %s", self._db.path, error)
             return False
         if done:
-            self.refreshed(model)
+            self._loaded(model)
         return done
 
     def wait(self) -> None:
@@ -179,17 +189,16 @@ class VectorCopies:
             from scrubjay.runtime.worker import Worker
 
             self._worker = Worker("vector-cache", self._step, owner=None)
-        if model not in self._due:
-            self._due.add(model)
-            self._worker.wake()
+        self._due.add(model)
+        self._worker.wake()
 
     def _step(self) -> float | None:
-        for model in sorted(self._due):
+        while self._due:
+            model = self._due.pop()
             try:
                 self.build(model)
             except StoreError:  # the store was closed, or cannot be written
                 self._not_built.add(model)
-            self._due.discard(model)
         return None
 
 

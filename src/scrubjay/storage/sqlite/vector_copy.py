@@ -21,7 +21,7 @@ from scrubjay.storage.sqlite.int8 import (
     dots,
     int8_query,
 )
-from scrubjay.storage.sqlite.vector_file import VectorFile
+from scrubjay.storage.sqlite.vector_file import VectorFile, ranges
 
 # With this share of the vectors and more, a filtered search compares cells too, and more of them.
 _BROAD = 0.25
@@ -101,16 +101,16 @@ class CachedVectors(Int8Vectors):
         self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None
     ) -> NDArray[np.intp] | None:
         """Return the rows to be compared, in order; None for all."""
-        used, memories = self._used, self.file.contents.places[1]
         if allowed is None:
-            return self._in_cells(vector, 1.0, used) if self.has_cells else self._rows
-        flags = allowed.take(memories, mode="clip")
-        if used is not None:
-            flags &= used
-        count = np.count_nonzero(flags)
-        if self.has_cells and count > max(vector_cells.MIN_CELLED, _BROAD * len(flags)):
-            return self._in_cells(vector, count / len(flags), flags)
-        return np.flatnonzero(flags)
+            return self._in_cells(vector, 1.0, self._used) if self.has_cells else self._rows
+        rows = self.file.rows_of_memories(allowed)
+        if self._used is not None:
+            rows = rows[self._used[rows]]
+        if self.has_cells and len(rows) > max(vector_cells.MIN_CELLED, _BROAD * len(self.file)):
+            flags = np.zeros(len(self.file), np.bool_)
+            flags[rows] = True
+            return self._in_cells(vector, len(rows) / len(flags), flags)
+        return rows
 
     def _in_cells(
         self, vector: NDArray[np.float32], share: float, flags: NDArray[np.bool_] | None
@@ -122,9 +122,9 @@ class CachedVectors(Int8Vectors):
         probed = min(int(np.ceil(self.file.about.probed / share)), len(nearness))
         cells = np.argpartition(-nearness, probed - 1)[:probed]
         first, last = self._first_segment[cells], self._first_segment[cells + 1]
-        starts, stops = contents.segments[:2, _ranges(first, last)]
+        starts, stops = contents.segments[:2, ranges(first, last)]
         order = np.argsort(starts)
-        rows = _ranges(starts[order], stops[order])
+        rows = ranges(starts[order], stops[order])
         return rows if flags is None else rows[flags[rows]]
 
     def _scores(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float32]:
@@ -146,10 +146,3 @@ class CachedVectors(Int8Vectors):
             found = dots(query, codes[run], scales[run])
             scores.append(found if len(found) == len(some) else found[some - run.start])
         return np.concatenate(scores)
-
-
-def _ranges(starts: NDArray[np.int64], stops: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return all numbers from each start to before its stop."""
-    lengths = stops - starts
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))

@@ -31,6 +31,7 @@ _CODES, _CHECKSUMS = "codes", "checksums"
 # Another process may be erasing a vector, which takes two writes.
 _TRIES, _PAUSE_S = 4, 0.02
 _WRITTEN_AT_ONCE = 8 * BLOCK
+_DENSE = 8  # with more than one of so many memories, all vectors are looked through
 
 
 class DamagedCache(Exception):
@@ -61,15 +62,18 @@ class About(NamedTuple):
 
 class Contents(NamedTuple):
     """The tables of a cache. Vectors lie in an order of their own; `places` has number, memory and
-    ordinal of each, `by_number` their order by number.
+    ordinal of each, `by_number` and `by_memory` their rows in the order of these.
 
-    `segments` are first row, row behind the last, and cell, by cell: a cell has a segment for each
-    namespace.
+    `starts` has, for each number of a memory, where in `by_memory` its rows begin; it is empty where
+    numbers are much higher than there are vectors. `segments` are first row, row behind the last, and cell,
+    by cell: a cell has a segment for each namespace.
     """
 
     places: NDArray[np.int64]
     scales: NDArray[np.float32]
-    by_number: NDArray[np.int64]
+    by_number: NDArray[np.uint32]
+    by_memory: NDArray[np.uint32]
+    starts: NDArray[np.uint32]
     centroids: NDArray[np.float32]
     segments: NDArray[np.int64]
 
@@ -97,15 +101,27 @@ class VectorFile:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def rows_of(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    def rows_of(self, numbers: Sequence[int] | NDArray[np.int64]) -> NDArray[np.intp]:
         """Return the rows of vectors by number; those of unknown ones are left out."""
         wanted, by_number = np.asarray(numbers, np.int64), self.contents.by_number
         if not len(self):
-            return by_number
+            return np.empty(0, np.intp)
         here = self.contents.places[0]
         rows = by_number.take(np.searchsorted(here, wanted, sorter=by_number), mode="clip")
-        found: NDArray[np.int64] = rows[here.take(rows) == wanted]
+        found: NDArray[np.intp] = rows[here.take(rows) == wanted].astype(np.intp)
         return found
+
+    def rows_of_memories(self, allowed: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the rows of the memories whose flags are set, in order; the last flag is not."""
+        starts, by_memory = self.contents.starts, self.contents.by_memory
+        if not len(starts):
+            return np.flatnonzero(allowed.take(self.contents.places[1], mode="clip"))
+        numbers = np.flatnonzero(allowed[: len(starts) - 1])
+        if len(numbers) * _DENSE > len(starts):
+            return np.flatnonzero(allowed.take(self.contents.places[1], mode="clip"))
+        rows = by_memory[ranges(starts[numbers], starts[numbers + 1])].astype(np.intp)
+        rows.sort()
+        return rows
 
     def check(self, rows: NDArray[np.intp] | slice) -> None:
         """Compare the vectors in these rows, or all from one to another, with their checksums."""
@@ -170,6 +186,13 @@ def write(
         with suppress(OSError):
             os.unlink(path)
         raise
+
+
+def ranges(starts: NDArray[Any], stops: NDArray[Any]) -> NDArray[np.intp]:
+    """Return all numbers from each start to before its stop."""
+    lengths = stops.astype(np.intp) - starts
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
 
 
 def in_blocks(rows: int) -> Iterator[slice]:
