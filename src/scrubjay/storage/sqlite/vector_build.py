@@ -207,6 +207,7 @@ def _write(
         name,
         vectors.dims,
         len(vectors),
+        len(np.unique(contents.places[1])),
         stamp,
         taken.added,
         taken.gone,

@@ -102,21 +102,19 @@ class CachedVectors(Int8Vectors):
     ) -> NDArray[np.intp] | None:
         """Return the rows to be compared, in order; None for all."""
         if allowed is None:
-            return self._in_cells(vector, 1.0, self._used) if self.has_cells else self._rows
+            return self._in_cells(vector, 1.0, None) if self.has_cells else self._rows
+        memories = self.file.about.memories
+        count = int(np.count_nonzero(allowed)) if self.has_cells else 0
+        if count > max(vector_cells.MIN_CELLED, _BROAD * memories):
+            return self._in_cells(vector, min(count / memories, 1.0), allowed)
         rows = self.file.rows_of_memories(allowed)
-        if self._used is not None:
-            rows = rows[self._used[rows]]
-        if self.has_cells and len(rows) > max(vector_cells.MIN_CELLED, _BROAD * len(self.file)):
-            flags = np.zeros(len(self.file), np.bool_)
-            flags[rows] = True
-            return self._in_cells(vector, len(rows) / len(flags), flags)
-        return rows
+        return rows if self._used is None else rows[self._used[rows]]
 
     def _in_cells(
-        self, vector: NDArray[np.float32], share: float, flags: NDArray[np.bool_] | None
+        self, vector: NDArray[np.float32], share: float, allowed: NDArray[np.bool_] | None
     ) -> NDArray[np.intp]:
-        """Return the rows of the nearest cells whose flags are set. Where a share of all is allowed,
-        their nearest are in more cells: in as many as have the same number of them."""
+        """Return the allowed rows of the nearest cells. Where a share of all is allowed, their nearest are
+        in more cells: in as many as have the same number of them."""
         contents = self.file.contents
         nearness = np.einsum("ij,j->i", contents.centroids, vector)
         probed = min(int(np.ceil(self.file.about.probed / share)), len(nearness))
@@ -125,7 +123,9 @@ class CachedVectors(Int8Vectors):
         starts, stops = contents.segments[:2, ranges(first, last)]
         order = np.argsort(starts)
         rows = ranges(starts[order], stops[order])
-        return rows if flags is None else rows[flags[rows]]
+        if allowed is not None:
+            rows = rows[allowed.take(contents.places[1, rows], mode="clip")]
+        return rows if self._used is None else rows[self._used[rows]]
 
     def _scores(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Score rows, given in order: in place where many lie together, such as those of a cell or of

@@ -51,6 +51,7 @@ class About(NamedTuple):
     model: str
     dims: int
     rows: int
+    memories: int
     stamp: str
     added: int
     gone: int
