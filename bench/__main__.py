@@ -21,6 +21,7 @@ from bench import (
     servers,
     two_pass,
     vault,
+    vectors,
     write,
 )
 from bench.corpus import generate
@@ -35,6 +36,7 @@ from bench.report import (
     SERVERS,
     TWO_PASS,
     VAULT,
+    VECTORS,
     Row,
     machine,
     publish,
@@ -50,6 +52,7 @@ PARTS = (
     "gnosis",
     "vault",
     "two_pass",
+    "vectors",
     "servers",
     "doors",
     "models",
@@ -76,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _vault(Path(home) / "vault", options)
         if "two_pass" in parts:
             _two_pass(Path(home) / "two_pass", options)
+        if "vectors" in parts:
+            _vectors(Path(home) / "vectors", options)
         if "servers" in parts:
             _servers(Path(home) / "servers", options)
         if "doors" in parts:
@@ -131,6 +136,15 @@ def _two_pass(home: Path, options: argparse.Namespace) -> None:
     rows = two_pass.measure(home, _say, folder=options.text, quick=options.quick)
     text = f"{table(rows)}\n\nMachine: {machine(['numpy', 'scrubjay', 'simsimd'])}"
     _show(text, TWO_PASS, options, complete=True)
+
+
+def _vectors(home: Path, options: argparse.Namespace) -> None:
+    """Measure vector search alone, at each size."""
+    sizes = (10_000,) if options.quick else tuple(options.sizes)
+    rows = vectors.measure(home, _say, sizes=sizes, peers=not options.no_peers)
+    packages = ["numpy", "scrubjay", "simsimd", "lancedb", "chromadb"]
+    complete = all(installed(peer) for peer in PEERS) and not options.no_peers
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", VECTORS, options, complete=complete)
 
 
 def _servers(home: Path, options: argparse.Namespace) -> None:
@@ -233,6 +247,14 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar="FOLDER",
         help="text or lines of JSON for two_pass; by default the docstrings of what is installed",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=(10_000, 100_000),
+        metavar="COUNT",
+        help="how many vectors, for vectors; 1000000 takes 8 GB of disk and a quarter of an hour",
     )
     parser.add_argument(
         "--out",

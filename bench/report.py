@@ -16,10 +16,11 @@ MODES = "bench of modes"
 GNOSIS = "bench of gnosis"
 VAULT = "bench of vault"
 TWO_PASS = "bench of two passes"
+VECTORS = "bench of vectors"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
 MODELS = "bench of models"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS, MODELS)
+_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, VECTORS, SERVERS, DOORS, MODELS)
 
 
 @dataclass(frozen=True, slots=True)

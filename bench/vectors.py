@@ -269,6 +269,8 @@ def _ours(home: Path, mode: str) -> tuple[Ask, str]:
 
 
 def _lance(home: Path, least: float) -> tuple[Ask, str]:
+    # It warns about its own default at every query; printing that would be counted against it.
+    os.environ.setdefault("LANCEDB_LOG", "error")
     import lancedb
     import pyarrow as pa
     from lancedb.index import IvfPq

@@ -115,8 +115,9 @@ def erase_forgotten(db: Connection, path: str) -> None:
                 erase(file, [vector for (vector,) in deleted], gone, stamp)
                 if model is not None:
                     known[model] = known[model]._replace(stamp=stamp)
-        except DamagedCache:
-            known.pop(-1 if model is None else model, None)
+        except (DamagedCache, OSError):  # it cannot be changed: then it must go
+            if model is not None:
+                del known[model]
             os.unlink(file)
     write_notes(db, known)
 

@@ -6,7 +6,6 @@ background. Until then, and where no file can be written, a process reads the ve
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.int8 import Int8Vectors
     from scrubjay.storage.sqlite.vector_cache import CacheNote
 
-log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 # Fewer are read from the store as fast.
@@ -138,7 +136,7 @@ class VectorCopies:
             return False
         except OSError as error:
             self._not_built.add(model)
-            log.info("no vector cache beside %s: %s", self._db.path, error)
+            _report("no vector cache is made", error)
             return False
         if done:
             self._loaded(model)
@@ -168,13 +166,13 @@ class VectorCopies:
                 return CachedVectors(open_cache(self._db.path, db, n, model, dims))
             except (DamagedCache, OSError) as error:
                 self._lost[model] = (n, path)
-                log.warning("vectors are read from the store: %s", error)
+                _report("vectors are read from the store", error)
         return Int8Vectors(dims) if copy is None else copy
 
     def _lose(self, model: str, copy: Int8Vectors, damage: Exception) -> None:
         from scrubjay.storage.sqlite.vector_copy import CachedVectors
 
-        log.warning("vectors are read from the store: %s", damage)
+        _report("vectors are read from the store", damage)
         with self._refreshing, self._db.read() as db:
             if self._copies.get(model) is copy and isinstance(copy, CachedVectors):
                 del self._copies[model]
@@ -200,6 +198,12 @@ class VectorCopies:
             except StoreError:  # the store was closed, or cannot be written
                 self._not_built.add(model)
         return None
+
+
+def _report(consequence: str, why: Exception) -> None:
+    import logging  # a search by words must not pay for it
+
+    logging.getLogger(__name__).warning("%s: %s", consequence, why)
 
 
 def _is_behind(copy: Int8Vectors) -> bool:

@@ -31,7 +31,7 @@ _CODES, _CHECKSUMS = "codes", "checksums"
 # Another process may be erasing a vector, which takes two writes.
 _TRIES, _PAUSE_S = 4, 0.02
 _WRITTEN_AT_ONCE = 8 * BLOCK
-_DENSE = 8  # with more than one of so many memories, all vectors are looked through
+_DENSE = 8  # with more than 1 of 8 memories, all vectors are looked through
 
 
 class DamagedCache(Exception):
