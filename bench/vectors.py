@@ -301,24 +301,20 @@ def _chroma(home: Path, least: float) -> tuple[Ask, str]:
     from chromadb.config import Settings
 
     stored = _stored(home)
+    client = chromadb.PersistentClient(str(home / "chroma"), Settings(anonymized_telemetry=False))
+    collection = client.create_collection(
+        "vectors", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+    )
+    for start in range(0, len(stored), 5000):
+        ids = [str(n + 1) for n in range(start, min(start + 5000, len(stored)))]
+        collection.add(ids=ids, embeddings=stored[start : start + 5000])
+
+    def answer(query: Vectors) -> list[int]:
+        found = collection.query(query_embeddings=[query], n_results=TOP, include=["distances"])
+        return [int(one) for one in found["ids"][0]]
+
     for ef in _CHROMA:
-        client = chromadb.PersistentClient(
-            str(home / f"chroma-{ef}"), Settings(anonymized_telemetry=False)
-        )
-        collection = client.get_or_create_collection(
-            "vectors",
-            embedding_function=None,
-            configuration={"hnsw": {"space": "cosine", "ef_search": ef}},
-        )
-        for start in range(0, len(stored), 5000):
-            stop = min(start + 5000, len(stored))
-            ids = [str(n + 1) for n in range(start, stop)]
-            collection.add(ids=ids, embeddings=stored[start:stop])
-
-        def answer(query: Vectors, asked: Any = collection) -> list[int]:
-            found = asked.query(query_embeddings=[query], n_results=TOP, include=["distances"])
-            return [int(one) for one in found["ids"][0]]
-
+        collection.modify(configuration={"hnsw": {"ef_search": ef}})
         if _recall(answer, home, 0, 50) >= least:
             break
     return answer, f"ef_search {ef}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shutil
@@ -20,6 +21,7 @@ from clocks import NOON
 
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.sqlite import vector_build, vector_cells, vector_copies
+from scrubjay.storage.sqlite import vectors as sqlite_vectors
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.vector_copy import CachedVectors
 from scrubjay.storage.sqlite.vector_file import VectorFile, files_of
@@ -491,3 +493,44 @@ def test_a_cache_far_behind_is_built_again(cached, exhaustive, path):
     assert the_file(path) != first
     assert copy_of(store).in_memory == 0
     assert asked(store) == exhaustive(change)
+
+
+def test_cells_make_shortlists(cells, cached, monkeypatch):
+    """CG-1: then no rotation is fitted, and `status` says why."""
+    monkeypatch.setattr(sqlite_vectors, "MIN_ROTATED", 300)
+    store = cached()
+    found = store.vectors.search(QUERIES[0], "m", EVERYTHING, 10, shortlist=50)
+    assert len(found.rows) == 10
+    assert "vectors, whole, in the nearest cells" in found.compared
+    assert not store.vectors.fit_is_due("m", (16,))
+    assert store.vectors.rotations.why_not("m", (16,)) == "the nearest cells make shortlists"
+
+
+def test_a_cache_is_built_after_the_last_chunk_is_embedded(opened, path):
+    """By the thread that fits rotations: a process that only writes leaves a cache to those that search."""
+    store = opened()
+    assert store.vectors.fit_is_due("m", ())
+    assert store.vectors.fit("m", ())
+    assert not store.vectors.fit_is_due("m", ())
+    assert os.path.getsize(the_file(path)) > COUNT * DIMS
+
+
+def test_status_shows_what_a_search_compares(cells, cached, path):
+    """The cells, their recall and the size of the cache, as text and as JSON."""
+    cached()
+    ran = [
+        subprocess.run(
+            [sys.executable, "-m", "scrubjay", "--db", path, "status", *arguments],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for arguments in ((), ("--json",))
+    ]
+    shown = json.loads(ran[1])["vector_cells"]["m"]
+    assert shown["vectors"] == COUNT
+    assert 0 < shown["probed"] < shown["cells"]
+    assert shown["recall"] >= vector_cells.GOOD_RECALL
+    nearest = f"m: the nearest {shown['probed']} of {shown['cells']} are compared, recall 0.99"
+    assert f"cells        {nearest}" in ran[0] or "recall 1.000" in ran[0]

@@ -109,10 +109,7 @@ class SqliteVector(SqlVectors):
         return fit(self._db, self.rotations, model, prefixes, stopped) or built
 
     def _rotation_is_due(self, model: str, prefixes: Sequence[int], added: int) -> bool:
-        if added < MIN_ROTATED or not self.rotations.due(model, prefixes, added):
-            return False
-        known = self.copies.note(model)
-        return known is None or not known.probed  # cells make shortlists, too
+        return added >= MIN_ROTATED and self.rotations.due(model, prefixes, added)
 
     def _added(self) -> int:
         row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'")
