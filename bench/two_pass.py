@@ -19,7 +19,7 @@ from bench.report import Row, times
 from bench.sentences import embedded, sentences
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
-from scrubjay.storage.sqlite import vector_copies
+from scrubjay.storage.sqlite.cache import copies as vector_copies
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.vectors import SqliteVector
 from scrubjay.types import Chunk, Memory, Scope

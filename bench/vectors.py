@@ -45,6 +45,7 @@ class Asked(NamedTuple):
     """What a process measured: seconds of CPU of each query, and how much of the exact result it found."""
 
     opened_s: float
+    opened_cpu_s: float
     cpu_s: list[float]
     recall: float
     peak: int
@@ -86,7 +87,7 @@ def _measured(home: Path, count: int, say: Say, *, peers: bool) -> list[Row]:
         Row(f"{name}: search, CPU p50", _ms(ours)),
         Row(
             f"{name}: open and first search, wall",
-            f"{first['opened_s']:.2f} s",
+            f"{first['opened_s']:.2f} s, {first['opened_cpu_s']:.2f} s of CPU",
             "at most 0.5 s",
             first["opened_s"] <= 0.5,
         ),
@@ -116,7 +117,7 @@ def _measured(home: Path, count: int, say: Say, *, peers: bool) -> list[Row]:
         if not installed(system) or (mode == "chroma" and count > _MOST_FOR_CHROMA):
             continue
         say(f"{name}: {system.package}")
-        theirs = _asked(mode, home, ours.recall)
+        theirs = _asked(mode, home, min(ours.recall, GOOD_RECALL))
         least = 4.0 if count <= 10_000 else 3.0
         ratio = middle(theirs.cpu_s) / middle(ours.cpu_s)
         rows.append(
@@ -343,20 +344,20 @@ def _worker(mode: str, home: Path, least: float) -> dict[str, Any]:
         return _build(home)
     parts = ("everything", "namespace", "collection", "half")
     queries = np.load(home / "queries.npy")
-    began = time.perf_counter()
+    began, spent = time.perf_counter(), time.process_time()
     if mode in parts:
         ask, how = _ours(home, mode)
     else:
         ask, how = (_lance if mode == "lance" else _chroma)(home, least)
     ask(queries[0])
-    opened_s = time.perf_counter() - began
+    opened = (time.perf_counter() - began, time.process_time() - spent)
     recall = _recall(ask, home, parts.index(mode) if mode in parts else 0, len(queries))
     cpu_s = []
     for query in queries:
         before = time.process_time()
         ask(query)
         cpu_s.append(time.process_time() - before)
-    return Asked(opened_s, cpu_s, recall, peak_bytes() or 0, how)._asdict()
+    return Asked(*opened, cpu_s, recall, peak_bytes() or 0, how)._asdict()
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from scrubjay.storage.schema import SCHEMA_VERSION
 from scrubjay.storage.sql.messages import SqlMessages
 from scrubjay.storage.sql.overview import SqlCounts
 from scrubjay.storage.sql.vectors import MAX_TRIES
+from scrubjay.storage.sqlite.cache.notes import notes
 from scrubjay.storage.sqlite.rotations import SqliteRotations
-from scrubjay.storage.sqlite.vector_cache import notes
 from scrubjay.types.reports import Drawing, ShortVectors, Status, VectorCells
 
 if TYPE_CHECKING:

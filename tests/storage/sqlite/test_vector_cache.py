@@ -20,11 +20,14 @@ from backends import Sqlite, a_memory, pieces
 from clocks import NOON
 
 from scrubjay.storage.codec import Codec
-from scrubjay.storage.sqlite import vector_build, vector_cells, vector_copies
 from scrubjay.storage.sqlite import vectors as sqlite_vectors
+from scrubjay.storage.sqlite.cache import build as vector_build
+from scrubjay.storage.sqlite.cache import cells as vector_cells
+from scrubjay.storage.sqlite.cache import copies as vector_copies
+from scrubjay.storage.sqlite.cache.file import VectorFile
+from scrubjay.storage.sqlite.cache.mapped import CachedVectors
+from scrubjay.storage.sqlite.cache.notes import files_of
 from scrubjay.storage.sqlite.connection import SqliteDatabase
-from scrubjay.storage.sqlite.vector_copy import CachedVectors
-from scrubjay.storage.sqlite.vector_file import VectorFile, files_of
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
@@ -349,7 +352,9 @@ def test_a_forgotten_vector_is_erased_from_the_file_at_once(cells, cached, opene
     rows = file.rows_of([8, 900])
     codes = file.codes[rows].copy()
     assert all(one.tobytes() in Path(file.path).read_bytes() for one in codes)
-    Path(f"{path}-vectors-cafe").write_bytes(codes[0].tobytes())  # by a process that was killed
+    Path(f"{path}-vectors-cafe0123").write_bytes(
+        codes[0].tobytes()
+    )  # by a process that was killed
 
     store.records.delete(["v00007", "v00899"])
     forget(store)
@@ -412,7 +417,8 @@ def test_of_two_processes_one_builds(cells, opened, path):
 
 KILLED = """
 import os, sys
-from scrubjay.storage.sqlite import vector_build, vector_copies
+from scrubjay.storage.sqlite.cache import build as vector_build
+from scrubjay.storage.sqlite.cache import copies as vector_copies
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 
 vector_copies.MIN_CACHED = 300
@@ -443,7 +449,7 @@ def test_a_folder_that_cannot_be_written_has_no_cache(opened, exhaustive, path, 
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("scrubjay.storage.sqlite.vector_file.open_private", refuse)
+    monkeypatch.setattr("scrubjay.storage.sqlite.cache.file.open_private", refuse)
     store = opened()
     assert asked(store) == exhaustive()
     assert not rebuilt(store)
@@ -501,7 +507,7 @@ def test_cells_make_shortlists(cells, cached, monkeypatch):
     store = cached()
     found = store.vectors.search(QUERIES[0], "m", EVERYTHING, 10, shortlist=50)
     assert len(found.rows) == 10
-    assert "vectors, whole, in the nearest cells" in found.compared
+    assert "vectors, whole, by cells" in found.compared
     assert not store.vectors.fit_is_due("m", (16,))
     assert store.vectors.rotations.why_not("m", (16,)) == "the nearest cells make shortlists"
 

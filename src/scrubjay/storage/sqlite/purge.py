@@ -25,8 +25,8 @@ from scrubjay.errors import StoreError
 from scrubjay.runtime.worker import Worker
 from scrubjay.storage.database import PURGE, PURGE_WORDS
 from scrubjay.storage.sqlite import raw_file
+from scrubjay.storage.sqlite.cache.notes import erase_forgotten
 from scrubjay.storage.sqlite.dead_space import dirty_pages, overwrite
-from scrubjay.storage.sqlite.vector_cache import erase_forgotten
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Connection

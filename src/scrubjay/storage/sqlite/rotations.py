@@ -15,7 +15,7 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.storage.sqlite import vectors
-from scrubjay.storage.sqlite.vector_cache import notes
+from scrubjay.storage.sqlite.cache.notes import notes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,7 +21,7 @@ from scrubjay.storage.sql.vectors import (
     VectorQuery,
     with_ties,
 )
-from scrubjay.storage.sqlite.vector_copies import VectorCopies
+from scrubjay.storage.sqlite.cache.copies import VectorCopies
 from scrubjay.types import Scope
 
 if TYPE_CHECKING:
@@ -135,10 +135,7 @@ class SqliteVector(SqlVectors):
             return copy.scan(query.vector, seen), WHOLE
         if copy.has_cells:
             scan = copy.scan(query.vector, seen)
-            return (
-                scan,
-                f"{len(scan.scores):,} of {len(copy):,} vectors, whole, in the nearest cells",
-            )
+            return scan, f"{len(scan.scores):,} of {len(copy):,} vectors, whole, by cells"
         count = len(copy) if seen is None else min(len(copy), int(seen.sum()))
         is_large = count >= MIN_ROTATED
         short = self.short.refreshed(query.model, query.short_dims) if is_large else None

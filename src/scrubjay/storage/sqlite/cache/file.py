@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from scrubjay.runtime.private_files import copy_mode, open_private
 
-SUFFIX = "-vectors-"  # after the name of the store, before that of the cache
 BLOCK = 1024  # vectors with one checksum
 FORMAT = 1
 _MAGIC = b"SCJYVEC\n"
@@ -220,18 +219,6 @@ def erase(path: str, vectors: Sequence[int], gone: int, stamp: str) -> None:
     sections[_CHECKSUMS] = [first, dtype, length, zlib.crc32(checksums.data)]
     about = before.about._replace(stamp=stamp, erased=gone)
     data[:_HEADER_BYTES] = np.frombuffer(_header_bytes(about, sections), np.uint8)
-
-
-def files_of(store: str) -> list[str]:
-    """Return the paths of all cache files of a store."""
-    folder, name = os.path.split(store)
-    with suppress(OSError):
-        return [
-            os.path.join(folder, found)
-            for found in os.listdir(folder)
-            if found.startswith(name + SUFFIX)
-        ]
-    return []
 
 
 def _mapped(path: str, mode: Literal["r", "r+"]) -> NDArray[np.uint8]:

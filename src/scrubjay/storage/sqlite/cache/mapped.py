@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from scrubjay.storage.sqlite import vector_cells
+from scrubjay.storage.sqlite.cache import cells as vector_cells
+from scrubjay.storage.sqlite.cache.file import VectorFile, ranges
 from scrubjay.storage.sqlite.int8 import (
     COPY_COST,
     Int8Vectors,
@@ -21,7 +22,6 @@ from scrubjay.storage.sqlite.int8 import (
     dots,
     int8_query,
 )
-from scrubjay.storage.sqlite.vector_file import VectorFile, ranges
 
 # With this share of the vectors and more, a filtered search compares cells too, and more of them.
 _BROAD = 0.25

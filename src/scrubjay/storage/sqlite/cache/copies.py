@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TypeVar
 from scrubjay.errors import StoreError, Unavailable
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.sql.vectors import is_width
-from scrubjay.storage.sqlite.vector_cache import cache_path, forget_cache, notes, open_cache
+from scrubjay.storage.sqlite.cache.notes import cache_path, forget_cache, notes, open_cache
 
 if TYPE_CHECKING:
     from scrubjay.runtime.worker import Worker
     from scrubjay.storage.database import Connection, Database
+    from scrubjay.storage.sqlite.cache.notes import CacheNote
     from scrubjay.storage.sqlite.int8 import Int8Vectors
-    from scrubjay.storage.sqlite.vector_cache import CacheNote
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class VectorCopies:
         copy = self.refreshed(model)
         if copy is None:
             return None
-        from scrubjay.storage.sqlite.vector_file import DamagedCache
+        from scrubjay.storage.sqlite.cache.file import DamagedCache
 
         try:
             return ask(copy)
@@ -113,8 +113,8 @@ class VectorCopies:
             return self._build(model, stopped)
 
     def _build(self, model: str, stopped: Callable[[], bool]) -> bool:
-        from scrubjay.storage.sqlite.vector_build import build, snapshot
-        from scrubjay.storage.sqlite.vector_file import DamagedCache
+        from scrubjay.storage.sqlite.cache.build import build, snapshot
+        from scrubjay.storage.sqlite.cache.file import DamagedCache
 
         if lost := self._lost.get(model):
             forget_cache(self._db, self._db.path, *lost)
@@ -156,8 +156,8 @@ class VectorCopies:
             copy = None
         known = notes(db).get(n) if self._may_cache else None
         if known is not None and model not in self._lost:
-            from scrubjay.storage.sqlite.vector_copy import CachedVectors
-            from scrubjay.storage.sqlite.vector_file import DamagedCache
+            from scrubjay.storage.sqlite.cache.file import DamagedCache
+            from scrubjay.storage.sqlite.cache.mapped import CachedVectors
 
             path = cache_path(self._db.path, known.file)
             if isinstance(copy, CachedVectors) and copy.file.path == path:
@@ -170,7 +170,7 @@ class VectorCopies:
         return Int8Vectors(dims) if copy is None else copy
 
     def _lose(self, model: str, copy: Int8Vectors, damage: Exception) -> None:
-        from scrubjay.storage.sqlite.vector_copy import CachedVectors
+        from scrubjay.storage.sqlite.cache.mapped import CachedVectors
 
         _report("vectors are read from the store", damage)
         with self._refreshing, self._db.read() as db:
@@ -194,7 +194,7 @@ class VectorCopies:
         while self._due:
             model = self._due.pop()
             try:
-                self.build(model)
+                self.build(model, lambda: self._db.closed)
             except StoreError:  # the store was closed, or cannot be written
                 self._not_built.add(model)
         return None
@@ -208,7 +208,7 @@ def _report(consequence: str, why: Exception) -> None:
 
 def _is_behind(copy: Int8Vectors) -> bool:
     """True when a new cache would spare every process much reading, or the file much space."""
-    from scrubjay.storage.sqlite.vector_copy import CachedVectors
+    from scrubjay.storage.sqlite.cache.mapped import CachedVectors
 
     if not isinstance(copy, CachedVectors):
         return len(copy) >= MIN_CACHED

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,9 +18,11 @@ from scrubjay.storage.database import CACHES, NOTE
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Connection, Database
-    from scrubjay.storage.sqlite.vector_file import VectorFile
+    from scrubjay.storage.sqlite.cache.file import VectorFile
 
 _TRIES, _PAUSE_S = 4, 0.02
+_SUFFIX = "-vectors-"  # after the name of the store, before that of the cache
+_NAME = re.compile(f"{_SUFFIX}[0-9a-f]{{8}}")  # and no file of a user
 
 
 class CacheNote(NamedTuple):
@@ -62,14 +65,24 @@ def store_name(db: Connection) -> str:
 
 
 def cache_path(store: str, file: str) -> str:
-    from scrubjay.storage.sqlite.vector_file import SUFFIX
+    return f"{store}{_SUFFIX}{file}"
 
-    return f"{store}{SUFFIX}{file}"
+
+def files_of(store: str) -> list[str]:
+    """Return the paths of all cache files of a store."""
+    folder, name = os.path.split(store)
+    with suppress(OSError):
+        return [
+            os.path.join(folder, found)
+            for found in os.listdir(folder)
+            if _NAME.fullmatch(found.removeprefix(name)) and found.startswith(name)
+        ]
+    return []
 
 
 def open_cache(path: str, db: Connection, model: int, name: str, dims: int) -> VectorFile:
     """Open the cache of a model, which the store must know; raises DamagedCache or OSError."""
-    from scrubjay.storage.sqlite.vector_file import DamagedCache, VectorFile
+    from scrubjay.storage.sqlite.cache.file import DamagedCache, VectorFile
 
     for last in reversed(range(_TRIES)):
         known = notes(db).get(model)
@@ -93,7 +106,7 @@ def open_cache(path: str, db: Connection, model: int, name: str, dims: int) -> V
 def erase_forgotten(db: Connection, path: str) -> None:
     """Erase deleted vectors from the caches of a store, and remove files it does not know; only in a write
     of a purge."""
-    from scrubjay.storage.sqlite.vector_file import DamagedCache, VectorFile, erase, files_of
+    from scrubjay.storage.sqlite.cache.file import DamagedCache, VectorFile, erase
 
     found = files_of(path)
     if not found:
@@ -125,8 +138,6 @@ def erase_forgotten(db: Connection, path: str) -> None:
 def remove_unknown(db: Connection, path: str) -> None:
     """Remove cache files that a store does not name: of earlier states, and of a store before it. One that
     a process still uses stays on Windows, until the next time."""
-    from scrubjay.storage.sqlite.vector_file import files_of
-
     named = {cache_path(path, note.file) for note in notes(db).values()}
     for file in set(files_of(path)) - named:
         with suppress(OSError):

@@ -10,15 +10,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scrubjay.errors import StoreError
 from scrubjay.storage.database import CACHES_LEASE, NOTE, Connection, Database
-from scrubjay.storage.sqlite import vector_cells
-from scrubjay.storage.sqlite.int8 import Int8Vectors, Stored
-from scrubjay.storage.sqlite.vector_cache import (
+from scrubjay.storage.sqlite.cache import cells as vector_cells
+from scrubjay.storage.sqlite.cache.file import About, Contents, in_blocks, write
+from scrubjay.storage.sqlite.cache.notes import (
     CacheNote,
     cache_path,
     notes,
@@ -26,7 +28,7 @@ from scrubjay.storage.sqlite.vector_cache import (
     store_name,
     write_notes,
 )
-from scrubjay.storage.sqlite.vector_file import About, Contents, in_blocks, write
+from scrubjay.storage.sqlite.int8 import Int8Vectors, Stored
 
 _BATCH = 8192
 # So long, one process builds a cache and the others do not. One that was killed keeps it no longer.
@@ -68,15 +70,16 @@ def build(
             return False
         contents, order = _arranged(vectors, namespaces, cells)
         with db.write() as writing:
-            if notes(writing).get(model) != before:
-                return False
+            if notes(writing).get(model) != before or _added(writing) < taken.added:
+                return False  # another process was faster, or what was read has been rolled back
             written = _write(writing, path, model, taken, vectors, contents, order, cells)
             write_notes(writing, {**notes(writing), model: written})
             # The transaction may be rolled back: then the new file is the one without a name.
             remove_unknown(writing, path)
         return True
     finally:
-        with db.write() as writing:
+        # A store that was closed meanwhile keeps the lease until it ends.
+        with suppress(StoreError), db.write() as writing:
             writing.execute("DELETE FROM meta WHERE key = ?", (CACHES_LEASE,))
 
 
@@ -88,6 +91,11 @@ def _lease(db: Database) -> bool:
             return False
         writing.execute(NOTE, (CACHES_LEASE, now + _LEASE_S))
     return True
+
+
+def _added(db: Connection) -> int:
+    (seq,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'").fetchone()
+    return int(seq)
 
 
 class _Vectors:
