@@ -72,7 +72,7 @@ def clustered(count, seed=3):
     return units(centres[of] + 0.5 * units(chance.normal(size=(count, DIMS))))
 
 
-VECTORS, QUERIES = clustered(COUNT), clustered(25, seed=5)
+VECTORS, QUERIES = clustered(COUNT), clustered(12, seed=5)
 
 
 def put(store, start, vectors, **fields):
@@ -191,7 +191,7 @@ def rebuilt(store):
 
 
 def test_a_cache_answers_exactly_as_the_store(cached, exhaustive):
-    """R-1, R-3: below the size from which cells are used, with every filter, the same rows and scores."""
+    """R-3, R-8: below the size from which cells are used, with every filter, the same rows and scores."""
     answers = exhaustive()
     assert all(answers[name][0] for name in SCOPES if name != "nothing")
     assert asked(cached()) == answers
@@ -212,7 +212,7 @@ def test_a_filtered_search_loses_nothing_in_cells(cells, cached, exhaustive, mon
 
 
 def test_cells_find_nearly_all_and_compare_a_part(cells, cached, exhaustive):
-    """R-3: the recall is the one that the store has measured, also where a broad filter excludes some."""
+    """The recall is the one that the store has measured, also where a broad filter excludes some."""
     store, answers = cached(), exhaustive()
     known = store.vectors.copies.note("m")
     assert (known.rows, known.trials) == (COUNT, vector_cells.TRIALS)
@@ -228,7 +228,7 @@ def test_cells_find_nearly_all_and_compare_a_part(cells, cached, exhaustive):
 
 
 def test_equal_vectors_are_ranked_by_time_in_and_out_of_a_cache(cells, cached):
-    """R-1: the latest first, in cells, in the file and in memory alike."""
+    """R-5: the latest first, in cells, in the file and in memory alike."""
     store = cached()
     for start in (5000, 6000):
         put(store, start, np.repeat(QUERIES[:1], 5, axis=0), namespace="twins")
@@ -243,7 +243,7 @@ def test_equal_vectors_are_ranked_by_time_in_and_out_of_a_cache(cells, cached):
 
 
 def test_another_process_sees_changes_at_once(cells, cached, opened, exhaustive):
-    """R-5: vectors added, replaced and deleted since the cache was written, in both directions."""
+    """Vectors added, replaced and deleted since the cache was written, in both directions."""
     one, other = cached(), opened()
 
     def change(store):
@@ -275,7 +275,7 @@ def test_another_process_sees_changes_at_once(cells, cached, opened, exhaustive)
 def test_a_damaged_cache_changes_nothing_and_is_rebuilt(
     section, cells, cached, opened, exhaustive, path, caplog
 ):
-    """R-3: one flipped bit anywhere, or a missing end, is noticed, reported and repaired."""
+    """R-6: one flipped bit anywhere, or a missing end, is noticed, reported and repaired."""
     store = cached()
     answers = asked(store)
     store.close()
@@ -302,7 +302,7 @@ def test_a_damaged_cache_changes_nothing_and_is_rebuilt(
 
 
 def test_a_cache_of_another_store_is_not_used(cells, cached, exhaustive, path, tmp_path, caplog):
-    """R-3: nor one of the same store, of another state: it is built again."""
+    """R-6: nor one of the same store, of another state: it is built again."""
     store = cached()
     store.close()
     other = Sqlite(str(tmp_path / "other.db"))
@@ -319,7 +319,7 @@ def test_a_cache_of_another_store_is_not_used(cells, cached, exhaustive, path, t
 
 
 def test_a_backup_put_back_does_not_go_with_a_later_cache(cells, cached, exhaustive, path):
-    """R-3: vectors that were erased since are in the store again, and are found again."""
+    """R-6: vectors that were erased since are in the store again, and are found again."""
     store = cached()
     store.close()
     shutil.copy(path, f"{path}.before")
@@ -345,7 +345,7 @@ def forget(store):
 
 
 def test_a_forgotten_vector_is_erased_from_the_file_at_once(cells, cached, opened, path):
-    """V-4: its bytes are in no file beside the store; other processes go on with the cache."""
+    """Its bytes are in no file beside the store; other processes go on with the cache."""
     store, other = cached(), opened()
     asked(other)
     file = VectorFile(the_file(path))
@@ -370,7 +370,7 @@ def test_a_forgotten_vector_is_erased_from_the_file_at_once(cells, cached, opene
 
 
 def test_a_vector_forgotten_during_a_build_is_not_in_the_file(cells, opened, path, monkeypatch):
-    """V-4: the cache is written from a copy that was taken before."""
+    """The cache is written from a copy that was taken before."""
     store, other = opened(), opened()
     codes = copy_of(store).stored()[0].codes[7].tobytes()
     store.vectors.copies.wait()
@@ -392,7 +392,7 @@ def test_a_vector_forgotten_during_a_build_is_not_in_the_file(cells, opened, pat
 
 
 def test_of_two_processes_one_builds(cells, opened, path):
-    """R-3: the other waits for its cache, and one file is left."""
+    """The other waits for its cache, and one file is left."""
     one, other = opened(), opened()
     with one.db.write() as db:
         db.execute(
@@ -429,7 +429,7 @@ SqliteDatabase(sys.argv[1]).vectors.copies.build("m")
 
 
 def test_a_killed_build_leaves_nothing_that_is_used(opened, exhaustive, path, monkeypatch):
-    """R-3: half a file lies there, and the lease; the next process builds and removes both."""
+    """R-6: half a file lies there, and the lease; the next process builds and removes both."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     killed = subprocess.run([sys.executable, "-c", KILLED, path], env=environment, check=False)
     assert killed.returncode == 9
@@ -444,7 +444,7 @@ def test_a_killed_build_leaves_nothing_that_is_used(opened, exhaustive, path, mo
 
 
 def test_a_folder_that_cannot_be_written_has_no_cache(opened, exhaustive, path, monkeypatch):
-    """R-3: the vectors are read from the store, as before."""
+    """R-6: the vectors are read from the store, as before."""
 
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
