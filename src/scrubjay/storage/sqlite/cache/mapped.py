@@ -129,20 +129,26 @@ class CachedVectors(Int8Vectors):
 
     def _scores(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Score rows, given in order: in place where many lie together, such as those of a cell or of
-        a namespace."""
+        a namespace; others are copied together first."""
         if not len(rows):
             return np.empty(0, np.float32)
         breaks = np.flatnonzero(np.diff(rows) > COPY_COST) + 1
         if rows[-1] - rows[0] < len(rows) * COPY_COST:
             breaks = breaks[:0]
+        starts = np.concatenate([[0], breaks])
+        stops = np.concatenate([breaks, [len(rows)]])
+        long = stops - starts >= _MIN_RUN
         codes, scales = self.file.codes, self.file.contents.scales
-        if (len(breaks) + 1) * _MIN_RUN > len(rows):
-            self.file.check(rows)
-            return dots(query, codes.take(rows, axis=0), scales.take(rows))
-        scores = []
-        for some in np.split(rows, breaks) if len(breaks) else [rows]:
+        scores = np.empty(len(rows), np.float32)
+        for start, stop in zip(starts[long].tolist(), stops[long].tolist(), strict=True):
+            some = rows[start:stop]
             run = slice(int(some[0]), int(some[-1]) + 1)
             self.file.check(run)
             found = dots(query, codes[run], scales[run])
-            scores.append(found if len(found) == len(some) else found[some - run.start])
-        return np.concatenate(scores)
+            scores[start:stop] = found if len(found) == len(some) else found[some - run.start]
+        if not long.all():
+            short = ranges(starts[~long], stops[~long])
+            some = rows[short]
+            self.file.check(some)
+            scores[short] = dots(query, codes.take(some, axis=0), scales.take(some))
+        return scores

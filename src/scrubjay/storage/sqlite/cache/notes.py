@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.storage.database import CACHES, NOTE
@@ -45,10 +46,13 @@ class CacheNote(NamedTuple):
 def notes(db: Connection) -> dict[int, CacheNote]:
     """Return the caches of a store, by the number of the model."""
     row = db.execute("SELECT value FROM meta WHERE key = ?", (CACHES,)).fetchone()
+    return {} if row is None else dict(_parsed(row[0]))
+
+
+@lru_cache(maxsize=4)  # every search asks
+def _parsed(stored: str) -> Mapping[int, CacheNote]:
     try:
-        return (
-            {} if row is None else {int(n): CacheNote(*v) for n, v in json.loads(row[0]).items()}
-        )
+        return {int(n): CacheNote(*values) for n, values in json.loads(stored).items()}
     except (TypeError, ValueError, AttributeError):  # damaged: the files are made again
         return {}
 
