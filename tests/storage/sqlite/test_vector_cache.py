@@ -21,6 +21,7 @@ from clocks import NOON
 
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.sqlite import vectors as sqlite_vectors
+from scrubjay.storage.sqlite.backup import back_up
 from scrubjay.storage.sqlite.cache import build as vector_build
 from scrubjay.storage.sqlite.cache import cells as vector_cells
 from scrubjay.storage.sqlite.cache import copies as vector_copies
@@ -28,6 +29,7 @@ from scrubjay.storage.sqlite.cache.file import VectorFile
 from scrubjay.storage.sqlite.cache.mapped import CachedVectors
 from scrubjay.storage.sqlite.cache.notes import files_of
 from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.restore import restore_file
 from scrubjay.types import Scope
 
 EVERYTHING = Scope()
@@ -540,3 +542,18 @@ def test_status_shows_what_a_search_compares(cells, cached, path):
     assert shown["recall"] >= vector_cells.GOOD_RECALL
     nearest = f"m: the nearest {shown['probed']} of {shown['cells']} are compared, recall 0.99"
     assert f"cells        {nearest}" in ran[0] or "recall 1.000" in ran[0]
+
+
+def test_a_restored_backup_begins_without_a_cache(cells, cached, exhaustive, path, tmp_path):
+    """Nothing would erase what is forgotten from one that lies beside another file."""
+    store = cached()
+    back_up(store.db, str(tmp_path / "backup.db"), force=False, progress=None)
+    store.records.delete(["v00005"])
+    store.close()
+    assert files_of(path)
+
+    restore_file(str(tmp_path / "backup.db"), path)
+    assert files_of(path) == files_of(str(tmp_path / "backup.db")) == []
+    store = Sqlite(path)
+    assert asked(store) == exhaustive()
+    store.close()
