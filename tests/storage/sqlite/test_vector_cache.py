@@ -51,6 +51,7 @@ def few_are_enough(monkeypatch):
     """Caches are made of hundreds of vectors, so that a test need not store many thousands."""
     monkeypatch.setattr(vector_copies, "MIN_CACHED", 300)
     monkeypatch.setattr(vector_copies, "MIN_BEHIND", 300)
+    monkeypatch.setattr(vector_copies, "_RETRY_S", 0.0)
 
 
 @pytest.fixture
@@ -557,3 +558,11 @@ def test_a_restored_backup_begins_without_a_cache(cells, cached, exhaustive, pat
     store = Sqlite(path)
     assert asked(store) == exhaustive()
     store.close()
+
+
+def test_a_long_list_compares_as_many_cells_as_it_needs(cells, cached):
+    """R-3: a limit is a limit, also where the nearest cells have fewer memories."""
+    store = cached()
+    for scope in (EVERYTHING, SCOPES["type"]):
+        found = store.vectors.search(QUERIES[0], "m", scope, COUNT).rows
+        assert len(found) == (COUNT if scope is EVERYTHING else COUNT * 2 // 3)

@@ -174,8 +174,11 @@ class Int8Vectors:
             self._count = len(keep)
             self._changes += 1
 
-    def scan(self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> Scan:
-        """Score the vectors of all memories, or of those whose flag is set; the last flag is not."""
+    def scan(
+        self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None, limit: int = 1
+    ) -> Scan:
+        """Score the vectors of all memories, or of those whose flag is set; the last flag is not. With
+        cells, of as many as a list of `limit` memories needs."""
         codes, scales, places, changes = self._views()
         query, blur = int8_query(vector, float(scales.max(initial=0.0)))
         if allowed is None:

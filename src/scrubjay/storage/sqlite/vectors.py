@@ -84,7 +84,7 @@ class SqliteVector(SqlVectors):
         numbers = np.asarray(memories, np.int64)
         flags = np.zeros(int(numbers.max()) + 2, np.bool_)
         flags[numbers] = True
-        scan = self.copies.ask(model, lambda copy: copy.scan(vector, flags))
+        scan = self.copies.ask(model, lambda copy: copy.scan(vector, flags, limit))
         return {} if scan is None else self._best_chunks(scan, vector, limit)
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
@@ -132,9 +132,9 @@ class SqliteVector(SqlVectors):
     ) -> tuple[Scan, str]:
         """Score a shortlist by short vectors, or all vectors; return also which were compared."""
         if query.shortlist is None:
-            return copy.scan(query.vector, seen), WHOLE
+            return copy.scan(query.vector, seen, query.limit), WHOLE
         if copy.has_cells:
-            scan = copy.scan(query.vector, seen)
+            scan = copy.scan(query.vector, seen, max(query.shortlist, query.limit))
             return scan, f"{len(scan.scores):,} of {len(copy):,} vectors, whole, by cells"
         count = len(copy) if seen is None else min(len(copy), int(seen.sum()))
         is_large = count >= MIN_ROTATED

@@ -87,7 +87,7 @@ def _lease(db: Database) -> bool:
     now = time.time()
     with db.write() as writing:
         row = writing.execute("SELECT value FROM meta WHERE key = ?", (CACHES_LEASE,)).fetchone()
-        if row is not None and now < row[0] <= now + _LEASE_S:
+        if row is not None and type(row[0]) is float and now < row[0] <= now + _LEASE_S:
             return False
         writing.execute(NOTE, (CACHES_LEASE, now + _LEASE_S))
     return True

@@ -7,6 +7,7 @@ background. Until then, and where no file can be written, a process reads the ve
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +30,7 @@ MIN_CACHED = 10_000
 MIN_BEHIND = 10_000
 _SHARE_BEHIND = 1 / 16
 _SHARE_UNUSED = 1 / 4
+_RETRY_S = 5.0
 
 
 class VectorCopies:
@@ -46,6 +48,7 @@ class VectorCopies:
         self._looked_at: dict[str, int] = {}
         self._worker: Worker | None = None
         self._due: set[str] = set()
+        self._next_try_s: dict[str, float] = {}
 
     def ask(self, model: str, ask: Callable[[Int8Vectors], T]) -> T | None:
         """Search the vectors of a model; None if it has none. A cache whose damage is found only now is
@@ -187,8 +190,11 @@ class VectorCopies:
             from scrubjay.runtime.worker import Worker
 
             self._worker = Worker("vector-cache", self._step, owner=None)
-        self._due.add(model)
-        self._worker.wake()
+        now = time.monotonic()
+        if now >= self._next_try_s.get(model, 0.0):  # another process may be building for a while
+            self._next_try_s[model] = now + _RETRY_S
+            self._due.add(model)
+            self._worker.wake()
 
     def _step(self) -> float | None:
         while self._due:

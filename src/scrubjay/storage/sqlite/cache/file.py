@@ -254,6 +254,8 @@ def _header_bytes(about: About, sections: Mapping[str, Sequence[Any]]) -> bytes:
     }
     text = json.dumps(header).encode()
     head = _MAGIC + len(text).to_bytes(4, "little") + zlib.crc32(text).to_bytes(4, "little") + text
+    if len(head) > _HEADER_BYTES:
+        raise OSError("the name of the model is too long for a vector cache")
     return head.ljust(_HEADER_BYTES, b"\0")
 
 

@@ -27,6 +27,7 @@ from scrubjay.storage.sqlite.int8 import (
 _BROAD = 0.25
 # In place, rows between others are scanned with them; shorter runs than this are copied together.
 _MIN_RUN = 32
+_ENOUGH = 16  # compared vectors for each memory of the list
 
 
 class CachedVectors(Int8Vectors):
@@ -75,9 +76,11 @@ class CachedVectors(Int8Vectors):
         cached = Stored(self.file.codes, contents.scales, contents.places, self._rows)
         return (cached, *super().stored())
 
-    def scan(self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> Scan:
+    def scan(
+        self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None, limit: int = 1
+    ) -> Scan:
         query, blur = int8_query(vector, self.file.about.max_scale)
-        rows = self._candidates(vector, allowed)
+        rows = self._candidates(vector, allowed, limit)
         places = self.file.contents.places
         if rows is None:
             self.file.check(slice(0, len(self.file)))
@@ -85,7 +88,7 @@ class CachedVectors(Int8Vectors):
         else:
             scores = self._scores(query, rows)
         scan = Scan(scores, (Part(places, rows),), blur)
-        return scan.and_also(super().scan(vector, allowed)) if self.in_memory else scan
+        return scan.and_also(super().scan(vector, allowed, limit)) if self.in_memory else scan
 
     def scan_these(
         self, vector: NDArray[np.float32], numbers: NDArray[np.int64], rows: NDArray[np.intp]
@@ -98,34 +101,45 @@ class CachedVectors(Int8Vectors):
         return scan.and_also(super().scan_these(vector, numbers, rows))
 
     def _candidates(
-        self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None
+        self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None, limit: int
     ) -> NDArray[np.intp] | None:
         """Return the rows to be compared, in order; None for all."""
         if allowed is None:
-            return self._in_cells(vector, 1.0, None) if self.has_cells else self._rows
+            return self._in_cells(vector, 1.0, None, limit) if self.has_cells else self._rows
         memories = self.file.about.memories
         count = int(np.count_nonzero(allowed)) if self.has_cells else 0
         if count > max(vector_cells.MIN_CELLED, _BROAD * memories):
-            return self._in_cells(vector, min(count / memories, 1.0), allowed)
+            return self._in_cells(vector, min(count / memories, 1.0), allowed, limit)
         rows = self.file.rows_of_memories(allowed)
         return rows if self._used is None else rows[self._used[rows]]
 
     def _in_cells(
-        self, vector: NDArray[np.float32], share: float, allowed: NDArray[np.bool_] | None
+        self,
+        vector: NDArray[np.float32],
+        share: float,
+        allowed: NDArray[np.bool_] | None,
+        limit: int,
     ) -> NDArray[np.intp]:
         """Return the allowed rows of the nearest cells. Where a share of all is allowed, their nearest are
-        in more cells: in as many as have the same number of them."""
-        contents = self.file.contents
-        nearness = np.einsum("ij,j->i", contents.centroids, vector)
+        in more cells: in as many as have the same number of them. A long list needs more cells, too."""
+        nearness = np.einsum("ij,j->i", self.file.contents.centroids, vector)
         probed = min(int(np.ceil(self.file.about.probed / share)), len(nearness))
-        cells = np.argpartition(-nearness, probed - 1)[:probed]
+        while True:
+            rows = self._rows_in(np.argpartition(-nearness, probed - 1)[:probed])
+            if allowed is not None:
+                rows = rows[allowed.take(self.file.contents.places[1, rows], mode="clip")]
+            if self._used is not None:
+                rows = rows[self._used[rows]]
+            if len(rows) >= limit * _ENOUGH or probed == len(nearness):
+                return rows
+            probed = min(probed * 2, len(nearness))
+
+    def _rows_in(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the rows of cells, in order."""
         first, last = self._first_segment[cells], self._first_segment[cells + 1]
-        starts, stops = contents.segments[:2, ranges(first, last)]
+        starts, stops = self.file.contents.segments[:2, ranges(first, last)]
         order = np.argsort(starts)
-        rows = ranges(starts[order], stops[order])
-        if allowed is not None:
-            rows = rows[allowed.take(contents.places[1, rows], mode="clip")]
-        return rows if self._used is None else rows[self._used[rows]]
+        return ranges(starts[order], stops[order])
 
     def _scores(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float32]:
         """Score rows, given in order: in place where many lie together, such as those of a cell or of
