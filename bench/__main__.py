@@ -24,6 +24,7 @@ from bench import (
     servers,
     two_pass,
     vault,
+    vectors,
     write,
     writing,
 )
@@ -42,6 +43,7 @@ from bench.report import (
     START,
     TWO_PASS,
     VAULT,
+    VECTORS,
     WORDS,
     WRITING,
     Row,
@@ -62,6 +64,7 @@ PARTS = (
     "gnosis",
     "vault",
     "two_pass",
+    "vectors",
     "servers",
     "doors",
     "agents",
@@ -96,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _vault(Path(home) / "vault", options)
         if "two_pass" in parts:
             _two_pass(Path(home) / "two_pass", options)
+        if "vectors" in parts:
+            _vectors(Path(home) / "vectors", options)
         if "servers" in parts:
             _servers(Path(home) / "servers", options)
         if "doors" in parts:
@@ -175,6 +180,15 @@ def _two_pass(home: Path, options: argparse.Namespace) -> None:
     _show(text, TWO_PASS, options, complete=True)
 
 
+def _vectors(home: Path, options: argparse.Namespace) -> None:
+    """Measure vector search alone, at each size."""
+    sizes = (10_000,) if options.quick else tuple(options.sizes or (10_000, 100_000))
+    rows = vectors.measure(home, _say, sizes=sizes, peers=not options.no_peers)
+    packages = ["numpy", "scrubjay", "simsimd", "lancedb", "chromadb"]
+    complete = all(installed(peer) for peer in PEERS) and not options.no_peers
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", VECTORS, options, complete=complete)
+
+
 def _servers(home: Path, options: argparse.Namespace) -> None:
     """Measure stores on servers beside one in a file; where the servers cannot be had, say so."""
     try:
@@ -214,7 +228,7 @@ def _words(options: argparse.Namespace) -> None:
 
 def _million(options: argparse.Namespace) -> None:
     """Measure growth up to a million memories; what an earlier run has measured is used again."""
-    sizes = [2_000] if options.quick else options.sizes
+    sizes = [2_000] if options.quick else options.sizes or [*million.SIZES]
     rows, plot = million.measure(options.home, _say, sizes, options.fresh, alone=options.no_peers)
     packages = ["numpy", "scrubjay", "lancedb", "chromadb", "tantivy"]
     text = f"{table(rows)}\n\nMachine: {machine(packages)}\n\nHow each was asked:\n\n{million.notes()}"
@@ -308,9 +322,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--sizes",
         type=lambda given: [int(size) for size in given.split(",")],
-        default=[*million.SIZES],
         metavar="N,N",
-        help="numbers of memories for million",
+        help="numbers of memories for million, of vectors for vectors; a million vectors take 8 GB of disk",
     )
     parser.add_argument(
         "--home",

@@ -16,6 +16,7 @@ MODES = "bench of modes"
 GNOSIS = "bench of gnosis"
 VAULT = "bench of vault"
 TWO_PASS = "bench of two passes"
+VECTORS = "bench of vectors"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
 MODELS = "bench of models"
@@ -32,6 +33,7 @@ _PARTS = (
     GNOSIS,
     VAULT,
     TWO_PASS,
+    VECTORS,
     SERVERS,
     DOORS,
     AGENTS,

@@ -53,6 +53,8 @@ NOTE = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE 
 
 # Keys of `meta`: deleted text that is still to be erased from the files, and from the keyword index.
 PURGE, PURGE_WORDS = "purge", "purge_words"
+# Keys of `meta`: the vector caches beside an SQLite file, and until when a process builds one.
+CACHES, CACHES_LEASE = "vector_caches", "vector_caches_lease"
 
 
 # Ends the name of a copy that is filled to become the store of the name before it.

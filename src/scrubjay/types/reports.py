@@ -24,6 +24,19 @@ class ShortVectors(NamedTuple):
     why_not: str = ""
 
 
+class VectorCells(NamedTuple):
+    """The cache of a model's vectors beside an SQLite file, and its cells.
+    A search compares the `probed` nearest of `cells` cells, and all vectors where both are 0. `recall` is
+    the share of the ten nearest that this found in `trials` trials on the store's own vectors."""
+
+    vectors: int
+    cells: int
+    probed: int
+    recall: float
+    trials: int
+    cache_bytes: int
+
+
 class Drawing(NamedTuple):
     """State of fact extraction: messages that wait, and messages that failed.
     `model` is None without a generator: then turns are the memories. `failures` counts messages by
@@ -95,7 +108,8 @@ class Status(NamedTuple):
     setting. `failed_files` could not be read by `ingest`. `languages` are those that the models cover;
     none if a model does not state its own. `change` is the change to another model that is under way.
     `settings_model` is the model of the settings where the store uses another. `uncompared` memories
-    wait to be compared with earlier ones; `why_uncompared` is why none is, or ""."""
+    wait to be compared with earlier ones; `why_uncompared` is why none is, or "". `vector_cells` are the
+    models whose vectors have a cache."""
 
     path: str
     schema: int
@@ -130,6 +144,7 @@ class Status(NamedTuple):
     settings_model: str | None = None
     uncompared: int = 0
     why_uncompared: str = ""
+    vector_cells: Mapping[str, VectorCells] = NOTHING
 
 
 class Embedded(NamedTuple):
