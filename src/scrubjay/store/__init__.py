@@ -793,7 +793,7 @@ class Store:
         collection: str | None = None,
         dry_run: bool = False,
         progress: FileProgress | None = None,
-    ) -> reports.Imported:
+    ) -> reports.ImportedFrom:
         """Import what another product stored: `name` is its format, such as `mem0` or `claude-code`.
 
         Ids are made from those of the source, so that a second run changes nothing and continues one

@@ -12,7 +12,7 @@ from scrubjay.store.context import Context
 from scrubjay.store.write import Writer
 from scrubjay.types import SHARED_PREFIX, Filters, Memory, Scope
 from scrubjay.types.formats import FOLDERS, check_format
-from scrubjay.types.reports import BackedUp, Exported, Imported, ImportedFile
+from scrubjay.types.reports import BackedUp, Exported, Imported, ImportedFile, ImportedFrom
 
 if TYPE_CHECKING:
     from scrubjay.write.import_export.forms import Form
@@ -139,7 +139,7 @@ class Transfer:
         collection: str | None,
         dry_run: bool,
         progress: Progress | None,
-    ) -> Imported:
+    ) -> ImportedFrom:
         format, place = check_format(name), source_path(path)
         if not dry_run:
             self._context.embedding.activate()
@@ -168,14 +168,14 @@ class Transfer:
         collection: str | None,
         dry_run: bool,
         progress: Progress | None,
-    ) -> Imported:
+    ) -> ImportedFrom:
         """Ingest a folder: its files stay where they are, and a later run follows their changes."""
         folders = self._context.folders
         done = folders.ingest(folder, collection, namespace, progress, rehearsal=dry_run)
         counts = (done.added, done.updated + done.moved, done.unchanged)
         left_out = Counter(reason for _, reason in done.skipped)
         file = ImportedFile(folder, *counts, len(done.failed), dict(left_out))
-        return Imported(*counts, done.failed, done.notes, (file,))
+        return ImportedFrom(*counts, done.failed, done.notes, (file,))
 
     def _rights(self, namespace: str | None, collection: str | None) -> Rights:
         from scrubjay.write.import_export.import_entries import Rights

@@ -321,8 +321,17 @@ class ImportedFile(NamedTuple):
 
 class Imported(NamedTuple):
     """Result of one import; `failed` and `notes` are pairs of a place and a reason.
-    What failed is not stored; what has a note is, except for what the note names. `files` has the
-    counts of each file of another product."""
+    What failed is not stored; what has a note is, except for what the note names."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+class ImportedFrom(NamedTuple):
+    """Result of one import from another product: as `Imported`, with the counts of each file."""
 
     added: int = 0
     changed: int = 0

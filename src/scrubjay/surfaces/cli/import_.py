@@ -20,9 +20,9 @@ from scrubjay.surfaces.render.facts import counted, plural
 from scrubjay.surfaces.render.json import dumps, plain, reasons
 from scrubjay.surfaces.render.terminal import Screen, out, path_line
 from scrubjay.types.formats import check_format
-from scrubjay.types.reports import Imported, ImportedFile
+from scrubjay.types.reports import Imported, ImportedFile, ImportedFrom
 
-Take = Callable[[Store, dict[str, Any]], Imported]
+Take = Callable[[Store, dict[str, Any]], Imported | ImportedFrom]
 _MOST_FILES = 20  # --json lists all
 
 
@@ -58,16 +58,16 @@ def _checked_entries(args: Namespace) -> Take:
 def _checked_sources(args: Namespace) -> Take:
     format, paths = check_format(args.format), list(map(source_path, args.paths))
 
-    def take(store: Store, how: dict[str, Any]) -> Imported:
+    def take(store: Store, how: dict[str, Any]) -> ImportedFrom:
         return _together(store.import_from(format, path, **how) for path in paths)
 
     return take
 
 
-def _together(parts: Iterable[Imported]) -> Imported:
-    total = Imported()
+def _together(parts: Iterable[ImportedFrom]) -> ImportedFrom:
+    total = ImportedFrom()
     for part in parts:
-        total = Imported(*map(add, total, part))
+        total = ImportedFrom(*map(add, total, part))
     return total
 
 
@@ -80,11 +80,11 @@ def _store_to_import(args: Namespace) -> Store:
         return open_store(":memory:", args.user, embed=False)
 
 
-def _imported(done: Imported, dry_run: bool, screen: Screen) -> list[str]:
+def _imported(done: Imported | ImportedFrom, dry_run: bool, screen: Screen) -> list[str]:
     counts = [(done.added, "new"), (done.changed, "changed"), (done.unchanged, "unchanged")]
     text = counted([*counts, (len(done.failed), "failed")]) or "nothing there"
     head = f"{screen.bold('would import' if dry_run else 'imported')}  {text}"
-    lines = [head, *_files(done.files)]
+    lines = [head, *_files(done.files if isinstance(done, ImportedFrom) else ())]
     return [*lines, *listed(done.failed, screen.red), *listed(done.notes, screen.yellow)]
 
 

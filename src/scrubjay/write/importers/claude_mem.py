@@ -90,7 +90,7 @@ def _prompt(row: dict[str, Any]) -> dict[str, Any]:
 
 def _own(row: dict[str, Any]) -> dict[str, Any]:
     named = {name: row[name] for name in _OWN if row.get(name)}
-    return {name: _list(value) or value for name, value in named.items()}
+    return {n: _list(one) if n.startswith("files") else one for n, one in named.items()}
 
 
 def _list(value: object) -> list[str]:

@@ -21,6 +21,7 @@ _BRACKET = re.compile(rb'["{}\[\]]')
 _IN_STRING = re.compile(rb'["\\]')
 _KEY = re.compile(rb'"((?:[^"\\]|\\.)*)"\s*:\s*\Z', re.S)
 _MOST_KEY_BYTES = 1000
+_HEAD_BYTES = 1000
 
 
 class Entry(NamedTuple):
@@ -60,10 +61,12 @@ def _parts(file: IO[bytes]) -> Iterator[_Part]:
     data, place, begin, key, in_string = b"", 0, -1, "", False
     stack: list[int] = []  # open brackets
     line, counted = 1, 0  # the line at a position of the data
+    head, is_known = b"", False  # the beginning of the file, and whether anything was found in it
     # As much as is waiting is read again, so that a long object is searched in linear time.
     while more := file.read(max(_PART_BYTES, len(data) if begin >= 0 else 0)):
         keep = begin if begin >= 0 else max(0, min(place, len(data)) - _MOST_KEY_BYTES)
         line += data.count(b"\n", counted, keep) if keep > counted else 0
+        head += more[: _HEAD_BYTES - len(head)]
         data, place, counted = data[keep:] + more, place - keep, max(0, counted - keep)
         begin = min(begin, 0)
         while found := (_IN_STRING if in_string else _BRACKET).search(data, place):
@@ -81,7 +84,7 @@ def _parts(file: IO[bytes]) -> Iterator[_Part]:
                 stack.append(byte)
             elif _closes(stack, byte, inside=begin >= 0) and begin >= 0 and _is_in_list(stack):
                 yield _Part(line, key, data[begin:place])
-                begin = -1
+                begin, is_known = -1, True
         place = max(place, len(data))
         if begin >= 0 and len(data) - begin > _MOST_BYTES:
             most = _MOST_BYTES // 1024**2
@@ -92,6 +95,8 @@ def _parts(file: IO[bytes]) -> Iterator[_Part]:
     if stack or in_string:
         line += data.count(b"\n", counted) if begin < 0 else 0
         yield _Part(line, key, None, "the file ends in the middle of what begins here")
+    elif not is_known and b"[]" not in b"".join(head.split()):
+        yield _Part(1, key, None, "the file has no list of objects, as an export has")
 
 
 def _is_in_list(stack: list[int]) -> bool:

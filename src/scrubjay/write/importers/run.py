@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from scrubjay.documents import Unreadable
 from scrubjay.types import Memory
-from scrubjay.types.reports import Imported, ImportedFile
+from scrubjay.types.reports import Imported, ImportedFile, ImportedFrom
 from scrubjay.write.context import WriteContext
 from scrubjay.write.import_export.import_entries import EntryImport, Read, Rights
 from scrubjay.write.importers.record import (
@@ -63,9 +63,9 @@ def import_files(
     path: str,
     import_of: Callable[[dict[str, str]], FileImport],
     report: Report | None,
-) -> Imported:
+) -> ImportedFrom:
     """Import every file of a format at a path. What cannot be read is reported with its place."""
-    total, taken, count = Imported(), dict[str, str](), 0
+    total, taken, count = ImportedFrom(), dict[str, str](), 0
     base = _folder_of(path)
     for file in format.files(path):
         left_out: Counter[str] = Counter()
@@ -103,15 +103,15 @@ def _name(file: str, base: str) -> str:
 
 
 def _sum(
-    total: Imported,
+    total: ImportedFrom,
     file: str,
     done: Imported,
     broken: list[tuple[str, str]],
     left_out: Counter[str],
-) -> Imported:
+) -> ImportedFrom:
     failed = (*broken, *done.failed)
     counts = (done.added, done.changed, done.unchanged)
-    return Imported(
+    return ImportedFrom(
         total.added + done.added,
         total.changed + done.changed,
         total.unchanged + done.unchanged,
