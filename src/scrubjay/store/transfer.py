@@ -236,6 +236,13 @@ def _with_ids(stored: Sequence[Any]) -> tuple[list[str], list[tuple[str, str]]]:
     return ids, damaged
 
 
+def check_entries(sources: Sequence[Path | TextIO | BinaryIO]) -> None:
+    """Refuse sources that cannot have entries."""
+    from scrubjay.write.import_export.import_entries import checked_sources
+
+    checked_sources(sources)
+
+
 def source_path(path: object) -> str:
     """Return the absolute path of what is imported; refuse a missing one."""
     if not isinstance(path, str | os.PathLike) or "\0" in str(path) or not os.fspath(path):

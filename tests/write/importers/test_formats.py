@@ -173,7 +173,7 @@ def test_chroma_is_read_without_chroma(samples, words_only):
 
     memories = stored(words_only)
     drawer, plain = memories["Gulls nest on the cliff"], memories["The tide is low at noon"]
-    assert (drawer.topics, drawer.source) == (("birds", "cliff"), "birds.md")
+    assert (drawer.topics, drawer.source) == (("mempalace_drawers", "birds", "cliff"), "birds.md")
     assert drawer.created_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     kept = {key: plain.metadata[key] for key in ("n", "f", "ok", "tags")}
     assert kept == {"n": 0, "f": 1.5, "ok": False, "tags": ["t1", "t2"]}

@@ -12,7 +12,7 @@ from typing import Any
 from scrubjay.errors import NotFound
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
-from scrubjay.store.transfer import source_path
+from scrubjay.store.transfer import check_entries, source_path
 from scrubjay.surfaces.cli.common import FAILED, open_store, options_of, settings_of
 from scrubjay.surfaces.cli.transfer import listed
 from scrubjay.surfaces.cli.vectors import make_vectors
@@ -47,11 +47,9 @@ def import_(args: Namespace, screen: Screen) -> int:
 
 
 def _checked_entries(args: Namespace) -> Take:
-    from scrubjay.write.import_export.import_entries import checked_sources
-
     stdin = getattr(sys.stdin, "buffer", sys.stdin)  # as bytes: one bad line must not end it
     sources = [stdin if path == "-" else path for path in args.paths]
-    checked_sources(sources)
+    check_entries(sources)
     return lambda store, how: store.import_entries(*sources, **how)
 
 

@@ -53,7 +53,10 @@ def _read(path: str) -> Iterator[Item]:
             at = time_in(own, *_TIMES) or time_in(row, "stored_at")
             fields = {
                 "text": text,
-                "topics": tuple(one for key in _TOPICS if isinstance(one := own.get(key), str)),
+                "topics": (
+                    row["name"],
+                    *(one for key in _TOPICS if isinstance(one := own.get(key), str)),
+                ),
                 "source": own.get("source_file"),
                 "created_at": at,
                 "updated_at": at,
