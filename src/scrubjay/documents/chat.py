@@ -142,7 +142,8 @@ def _chatgpt_messages(nodes: dict[str, Any], current: object) -> list[_Message] 
     if not nodes or not all(isinstance(node, dict) for node in nodes.values()):
         return None
     branch: dict[str, None] = {}
-    node: object = current if isinstance(current, str) else next(reversed(nodes))
+    is_there = isinstance(current, str) and current in nodes
+    node: object = current if is_there else next(reversed(nodes))
     while isinstance(node, str) and node in nodes and node not in branch:
         branch[node] = None
         node = nodes[node].get("parent")

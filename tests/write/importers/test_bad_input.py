@@ -161,8 +161,16 @@ def test_databases_of_other_programs_are_reported(tmp_path, words_only):
 def test_one_message_of_another_form_does_not_cost_its_conversation(tmp_path, words_only):
     value = json.loads(json.dumps(CHATGPT))
     value[0]["mapping"]["x"] = "new in 2027"
+    value[0]["current_node"] = "x"
     done = words_only.import_from("chatgpt", as_json(tmp_path / "conversations.json", value))
     assert (done.added, len(done.failed)) == (2, 1)
+
+
+def test_a_file_that_is_missing_by_now_does_not_stop_the_others(tmp_path, words_only):
+    lines(tmp_path / "a.jsonl", CLAUDE_CODE)
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    done = words_only.import_from("claude-code", tmp_path)
+    assert (done.added, [where for where, _ in done.failed]) == (3, [f"{tmp_path}/gone.jsonl"])
 
 
 def test_a_half_downloaded_zip_is_refused(tmp_path, words_only):
@@ -180,6 +188,7 @@ def test_a_half_downloaded_zip_is_refused(tmp_path, words_only):
         ("codex", ".", "transcripts"),
         ("chatgpt", ".", "conversations"),
         ("chroma", ".", "chroma.sqlite3"),
+        ("mcp-memory", ".", "memory.jsonl"),
         ("obsidian", "file.txt", "folder"),
     ],
 )

@@ -32,9 +32,9 @@ def exported_files(path: str) -> list[str]:
         try:
             with zipfile.ZipFile(path) as archive:
                 found = [f"{path}/{name}" for name in archive.namelist()]
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, OSError) as error:
             raise InvalidInput(
-                f"{path} is not a whole ZIP file ({error}); download it again"
+                f"{path} cannot be read as a ZIP file ({error}); download it again"
             ) from error
     else:
         return [path]

@@ -17,6 +17,7 @@ from scrubjay.write.importers.record import (
     LeftOut,
     Record,
     clean,
+    text_in,
     time_in,
 )
 
@@ -57,7 +58,7 @@ def _read(path: str) -> Iterator[Item]:
                     row["name"],
                     *(one for key in _TOPICS if isinstance(one := own.get(key), str)),
                 ),
-                "source": own.get("source_file"),
+                "source": text_in(own, "source_file"),
                 "created_at": at,
                 "updated_at": at,
                 "metadata": {"collection": row["name"], **own},

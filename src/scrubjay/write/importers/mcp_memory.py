@@ -22,16 +22,20 @@ from scrubjay.write.importers.record import (
 )
 
 NAME = "mcp-memory"
+_NAMES = ("memory.jsonl", "memory.json")  # in 2024 the same lines were in memory.json
 _DIGITS = 16
 
 
 def _files(path: str) -> list[str]:
-    names = (
-        "memory.jsonl",
-        "memory.json",
-    )  # versions of 2024 wrote the same lines into memory.json
-    inside = [os.path.join(path, name) for name in names]
-    return [one for one in inside if os.path.isfile(one)][:1] if os.path.isdir(path) else [path]
+    if not os.path.isdir(path):
+        return [path]
+    inside = [os.path.join(path, name) for name in _NAMES]
+    found = [one for one in inside if os.path.isfile(one)][:1]
+    if not found:
+        raise InvalidInput(
+            f"there is no {_NAMES[0]} in {path}; give the folder or file that has it"
+        )
+    return found
 
 
 def _read(path: str) -> Iterator[Item]:

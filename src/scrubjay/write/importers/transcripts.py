@@ -16,10 +16,17 @@ def transcripts_below(path: str, prefix: str = "") -> list[str]:
     file, and the older one is taken."""
     if not os.path.isdir(path):
         return [path]
-    found = sorted(_below(path, prefix), key=lambda file: (os.stat(file).st_mtime_ns, file))
+    found = sorted(_below(path, prefix), key=lambda file: (_changed_ns(file), file))
     if not found:
         raise InvalidInput(f"there are no transcripts ({prefix}*.jsonl) below {path}")
     return found
+
+
+def _changed_ns(file: str) -> int:
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:  # reported when it is read
+        return 0
 
 
 def _below(path: str, prefix: str) -> Iterator[str]:
