@@ -126,8 +126,9 @@ def _codex(second, kind, payload):
     return {"timestamp": f"2026-11-20T01:14:{second:02}Z", "type": kind, "payload": payload}
 
 
-def _said(role, kind, text):
-    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+def _said(role, kind, *texts):
+    parts = [{"type": kind, "text": text} for text in texts]
+    return {"type": "message", "role": role, "content": parts}
 
 
 CODEX = [
@@ -144,7 +145,11 @@ CODEX = [
     ),
     _codex(8, "response_item", _said("developer", "input_text", "You are a coding agent.")),
     _codex(9, "response_item", _said("user", "input_text", "<environment_context>\n</>")),
-    _codex(10, "response_item", _said("user", "input_text", "When is low tide?")),
+    _codex(
+        10,
+        "response_item",
+        _said("user", "input_text", "# AGENTS.md instructions", "When is low tide?"),
+    ),
     _codex(11, "event_msg", {"type": "item_completed", "item": {"type": "AgentMessage"}}),
     _codex(12, "response_item", _said("assistant", "output_text", "Low tide is at noon.")),
 ]

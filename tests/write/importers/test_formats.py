@@ -218,7 +218,7 @@ def test_a_resumed_session_that_repeats_lines_is_stored_once(tmp_path, words_onl
     rehearsed = words_only.import_from("claude-code", tmp_path, dry_run=True)
     done = words_only.import_from("claude-code", tmp_path)
 
-    assert (done.added, words_only.status().memories) == (3, 3)
+    assert (done.added, done.failed, words_only.status().memories) == (3, (), 3)
     assert done == rehearsed
 
 
