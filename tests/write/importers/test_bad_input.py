@@ -118,6 +118,8 @@ def test_relations_that_cannot_be_links_are_named(tmp_path, words_only):
 WRONG = {
     "mcp-memory": "not JSON",
     "claude-code": '{"role": "user", "content": "hello"}\n',
+    "claude-code of 2030": '{"sessionId": "1", "type": "said", "message": {"content": "hello"}}\n',
+    "chatgpt of 2030": '[{"mapping": [{"role": "user"}]}]',
     "codex": '{"type": "user", "uuid": "1"}\n',
     "chatgpt": '[{"uuid": "1", "chat_messages": []}]',
     "claude": '[{"mapping": {}}]',
@@ -132,7 +134,7 @@ def test_a_file_of_another_format_or_version_is_reported(name, tmp_path, words_o
     path = tmp_path / "file.json"
     path.write_text(WRONG[name])
 
-    done = words_only.import_from(name, path)
+    done = words_only.import_from(name.partition(" ")[0], path)
 
     assert (done.added, len(done.failed)) == (0, 1)
     assert done.failed[0][0].startswith(str(path))

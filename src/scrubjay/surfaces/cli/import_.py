@@ -92,7 +92,7 @@ def _files(files: Sequence[ImportedFile]) -> list[str]:
     if more := len(files) - len(lines):
         lines.append(f"  … and {plural(more, 'other')}: --json lists all")
     total = sum((Counter(file.left_out) for file in files), Counter[str]())
-    return [*lines, *(f"  left out: {count:,} {why}" for why, count in total.most_common())]
+    return [*lines, *(f"  {count:,} left out: {why}" for why, count in total.most_common())]
 
 
 def _counts(file: ImportedFile) -> str:

@@ -45,17 +45,22 @@ def exported_files(path: str) -> list[str]:
 
 
 def conversations_in(
-    path: str, format: str, key: str, others: CountOthers, why: str
+    path: str,
+    format: str,
+    key: str,
+    kind: type[dict[str, Any]] | type[list[Any]],
+    others: CountOthers,
+    why: str,
 ) -> Iterator[Item]:
-    """Yield the messages of every conversation; each has its messages under `key`. How many of them are
-    not among those is what `others` returns, and `why` is the reason."""
+    """Yield the messages of every conversation; each has its messages under `key`, in a `kind`. How many
+    of them are not among those is what `others` returns, and `why` is the reason."""
     with _opened(path) as file:
         for entry in entries_in(file, path):
             if isinstance(entry, Broken):
                 yield entry
                 continue
             given = entry.value.get(key)
-            if not isinstance(given, dict | list):
+            if not isinstance(given, kind):
                 yield Broken(entry.where, f"not a conversation of {format}: it has no {key!r}")
                 continue
             readable = _readable(given)
@@ -71,7 +76,7 @@ def conversations_in(
 
 
 def _readable(given: dict[str, Any] | list[Any]) -> dict[str, Any] | list[Any]:
-    """Return the messages that have the form of their export."""
+    """Return the messages that have the form of their export; a tree is a mapping."""
     if isinstance(given, dict):
         return {id_: node for id_, node in given.items() if isinstance(node, dict)}
     return [one for one in given if isinstance(one, dict) and isinstance(one.get("sender"), str)]

@@ -15,7 +15,7 @@ _OTHER_BRANCH = "in a branch of a conversation that was not shown last, or witho
 
 
 def _read(path: str) -> Iterator[Item]:
-    return conversations_in(path, NAME, "mapping", _others, _OTHER_BRANCH)
+    return conversations_in(path, NAME, "mapping", dict, _others, _OTHER_BRANCH)
 
 
 def _others(value: dict[str, Any], found: Conversation) -> int:

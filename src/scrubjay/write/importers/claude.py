@@ -13,7 +13,7 @@ NAME = "claude"
 
 
 def _read(path: str) -> Iterator[Item]:
-    return conversations_in(path, NAME, "chat_messages", _others, "a message without text")
+    return conversations_in(path, NAME, "chat_messages", list, _others, "a message without text")
 
 
 def _others(value: dict[str, Any], found: Conversation) -> int:

@@ -41,6 +41,8 @@ def _read(path: str) -> Iterator[Item]:
 
 def _message(where: str, line: dict[str, Any]) -> Record | LeftOut | Broken:
     role, message = line.get("type"), line.get("message")
+    if role not in _ROLES and isinstance(message, dict) and "content" in message:
+        return Broken(where, f"a message of type {role!r}, which is not known here")
     if role not in _ROLES or any(line.get(flag) for flag in _FLAGS):
         return LeftOut(INJECTED if role in _ROLES else NO_TEXT)
     if not isinstance(message, dict) or "content" not in message:

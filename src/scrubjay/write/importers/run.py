@@ -25,7 +25,7 @@ from scrubjay.write.importers.record import (
 )
 
 Report = Callable[[int, int, str], None]
-_REPEATED = "the same again: a resumed session repeats its beginning"
+_REPEATED = "the same again (a resumed session repeats its beginning)"
 
 
 class FileImport(EntryImport):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from scrubjay.errors import InvalidInput
 
-NO_TEXT = "no text: a call of a tool, its result, or a state of the agent"
-INJECTED = "written by the agent itself: a reminder, a command or its surroundings"
+NO_TEXT = "no text (a call of a tool, its result, or a state of the agent)"
+INJECTED = "written by the agent itself (a reminder, a command, or its surroundings)"
 
 
 def transcripts_below(path: str, prefix: str = "") -> list[str]:
