@@ -323,6 +323,17 @@ class Restored(NamedTuple):
     aside: str | None = None
 
 
+class ImportedFile(NamedTuple):
+    """What one file of another product had: counts of memories, and of what is no memory by reason."""
+
+    path: str
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    left_out: Mapping[str, int] = NOTHING
+
+
 class Imported(NamedTuple):
     """Result of one import; `failed` and `notes` are pairs of a place and a reason.
     What failed is not stored; what has a note is, except for what the note names."""
@@ -332,6 +343,17 @@ class Imported(NamedTuple):
     unchanged: int = 0
     failed: tuple[tuple[str, str], ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+
+
+class ImportedFrom(NamedTuple):
+    """Result of one import from another product: as `Imported`, with the counts of each file."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    files: tuple[ImportedFile, ...] = ()
 
 
 class Extracted(NamedTuple):

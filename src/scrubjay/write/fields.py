@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from scrubjay.errors import InvalidInput
@@ -80,6 +81,15 @@ def topics_of(given: object, name: str = "topics") -> tuple[str, ...]:
         if normalize(check_text(singular, topic)):
             topics[check_name(singular, fold_label(topic), "python")] = None
     return tuple(topics)
+
+
+def valid_topics(given: Iterable[str]) -> list[str]:
+    """Return the topics that can be stored: an invalid one is no reason to leave a text out."""
+    valid: list[str] = []
+    for topic in given:
+        with suppress(InvalidInput):
+            valid.extend(topics_of([topic]))
+    return valid
 
 
 def _links(given: object) -> tuple[Link, ...]:

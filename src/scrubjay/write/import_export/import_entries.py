@@ -271,7 +271,7 @@ class EntryImport:
             if given.id:
                 # "Yesterday" is relative to when it was written, not to now.
                 given = with_event_time(given, now, before)
-                unchanged = changes_nothing(before, given)
+                unchanged = self._changes_nothing(before, given)
                 if not unchanged and not given.updated_at:
                     # By its creation date, an entry that was edited today would be old.
                     given = given._replace(updated_at=now)
@@ -289,11 +289,16 @@ class EntryImport:
         self._changed += before is not None and not unchanged
         self._unchanged += unchanged
         if self._rehearsal:
-            merged = given if before is None or given.id else merge(before, given, now)
-            self._rehearsed[content_of(memory)] = merged
+            self._rehearse(given if before is None or given.id else merge(before, given, now))
         if memory.links:
             self._linked.append(_Linked(read.where, stored.id, memory.links, unchanged))
         return [] if unchanged else [stored]
+
+    def _changes_nothing(self, before: Memory, given: Memory) -> bool:
+        return changes_nothing(before, given)
+
+    def _rehearse(self, memory: Memory) -> None:
+        self._rehearsed[content_of(memory)] = memory
 
     def _stored(self, memory: Memory) -> Memory | None:
         """Return the memory that this entry is already, by its id or by its text."""
