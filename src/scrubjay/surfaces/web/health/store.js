@@ -89,7 +89,10 @@ export function models({ status, findings }) {
   const own = status.model ? { [status.model]: 0 } : {}; // listed even before its first vector
   const rows = Object.entries({ ...own, ...status.models }).map(([name, vectors]) => {
     const role = name === status.model ? "embedder" : "earlier embedder";
-    return [role, [h("b", {}, name), hint(embeddingText(vectors, status.short_vectors[name], status.vector_cells?.[name]))]];
+    return [
+      role,
+      [h("b", {}, name), hint(embeddingText(vectors, status.short_vectors[name], status.vector_cells?.[name]))],
+    ];
   });
   for (const role of ROLES) {
     const finding = findings?.find((candidate) => candidate.component === role);
