@@ -43,6 +43,17 @@ class Broken(Reads):
         return self.answer
 
 
+class TakesQuestions(Reads):
+    """It takes a text that asks the same for the answer."""
+
+    def answers(self, question, asked_at, notes):
+        none, chances = super().answers(question, asked_at, notes)
+        return none, [
+            0.9 if note.text.endswith("?") else chance
+            for note, chance in zip(notes, chances, strict=True)
+        ]
+
+
 @pytest.fixture
 def wiki(tmp_path, embedder):
     """Two hosts of a wiki, of which detection takes the later one for a probable update."""
@@ -81,6 +92,13 @@ class TestReading:
         found = wiki.search(ASKED)
         assert order(found) == ["beta"]
         assert found[0].supersedes == ("alpha",)
+
+    def test_a_memory_that_is_itself_a_question_answers_nothing(self, wiki):
+        wiki.add("Which host has the wiki?", id="question", created_at="2025-05-01")
+        wiki.pending()
+        assert wiki.search(ASKED)[0].id == "question"
+        read_by(wiki, TakesQuestions(none=0.05, beta=0.4))
+        assert wiki.search(ASKED)[0].id == "beta"
 
     def test_a_link_by_hand_is_never_overruled(self, wiki):
         """Superseded memories never rank above their successor."""

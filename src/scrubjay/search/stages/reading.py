@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
 
 NO_ANSWER = ""  # stands for the answer that none of the memories answers
+# "Which dashboard shows the queue?" shares all words with the question, and answers nothing.
+_OF_A_QUESTION = 0.06
 _CERTAIN = 0.001  # added to a probability before its logarithm
 PARTS = ("read", "score", "replaces_first", "replaced_by_first", "replaces", "newest")
 
@@ -55,7 +57,10 @@ def read_first(run: Run, *, link: float = 0.3, most: int = 8, chars: int = 400) 
         Passage(_excerpt(run, records[id_], chars), records[id_].created_at) for id_ in read
     ]
     none, chances = reader.answers(_question(run), moment or present_of(run), passages)
-    said = dict(zip(read, chances, strict=True))
+    said = {
+        id_: chance * _OF_A_QUESTION if records[id_].text.rstrip().endswith("?") else chance
+        for id_, chance in zip(read, chances, strict=True)
+    }
     oldest_first = sorted(read, key=lambda id_: (_stored_us(records[id_]), id_))
     reading = {NO_ANSWER: none, **{id_: said[id_] for id_ in oldest_first}}
     return run._replace(reading=reading).noting(read=len(read), none=none, reader=reader.name)
