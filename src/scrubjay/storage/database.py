@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
-from scrubjay.errors import StoreError
+from scrubjay.errors import Locked, StoreError
 from scrubjay.storage.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ NOTE = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE 
 # Keys of `meta`: deleted text that is still to be erased from the files, and from the keyword index.
 PURGE, PURGE_WORDS = "purge", "purge_words"
 
+
+# Name in the table `keys`: the master key of a sealed store, encrypted.
+ENVELOPE = "sealed"
 
 # Ends the name of a copy that is filled to become the store of the name before it.
 FILLING = ".filling"
@@ -203,3 +206,9 @@ class Database(ABC):
                 f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"
                 f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
             )
+
+
+def refuse_sealed(path: str, db: Connection) -> None:
+    """Refuse a sealed store that is opened without a key."""
+    if db.execute("SELECT 1 FROM keys WHERE name = ?", (ENVELOPE,)).fetchone() is not None:
+        raise Locked(f"{path} is sealed; open it with its key")

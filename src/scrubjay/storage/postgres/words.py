@@ -98,7 +98,8 @@ def run_query(run: Sequence[str], codec: Codec, first: str = "", others: str = "
     """Return the query for neighbouring tokens, with the labels each may have; a star marks a prefix."""
     *before, last = run
     prefix = len(last) > 1 and last.endswith("*")
-    tokens = _split(" ".join(map(codec.token, (*before, last[:-1] if prefix else last))))
+    final = codec.prefix(last[:-1]) if prefix else codec.token(last)
+    tokens = _split(" ".join((*map(codec.token, before), final)))
 
     def mark(at: int) -> str:
         star = "*" if prefix and at == len(tokens) else ""

@@ -199,6 +199,13 @@ class Span(NamedTuple):
     text: str
 
 
+_TEXT = "spans.text"  # its place, as the codec knows it
+
+
+def _owner(fact: str, message: str, start: int) -> str:
+    return f"{start} {fact} {message}"
+
+
 class SqlSpans(SqlTable):
     """The table `spans`: sources of facts; deleted with the fact, and with the message."""
 
@@ -209,7 +216,7 @@ class SqlSpans(SqlTable):
             " FROM memories AS f, memories AS m WHERE f.id = ? AND m.id = ?"
             " ON CONFLICT (fact, message, start) DO UPDATE SET text = excluded.text, stop ="
             " CASE WHEN spans.stop > excluded.stop THEN spans.stop ELSE excluded.stop END",
-            (start, stop, self._seal(text), fact, message),
+            (start, stop, self._seal(text, _TEXT, _owner(fact, message, start)), fact, message),
         )
 
     def of(self, fact: str) -> list[Span]:
@@ -220,7 +227,10 @@ class SqlSpans(SqlTable):
             " ORDER BY m.created_us, m.n, s.start",
             (fact,),
         )
-        return [Span(id_, start, stop, self._unseal(text)) for id_, start, stop, text in rows]
+        return [
+            Span(id_, start, stop, self._unseal(text, _TEXT, _owner(fact, id_, start)))
+            for id_, start, stop, text in rows
+        ]
 
     def delete(self, message: str) -> None:
         self._write(

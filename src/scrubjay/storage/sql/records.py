@@ -17,6 +17,7 @@ from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.readable import named_alteration, named_damage, note_damage, reason
 from scrubjay.storage.sql.scope import BY_ID, PRIVATE_PREFIXES, SqlTable, marks, padded
 from scrubjay.storage.sql.topics import TopicHashes
+from scrubjay.text.analysis import content_hash as hash_of
 from scrubjay.text.analysis import fold_label
 from scrubjay.text.languages import detect
 from scrubjay.times import micros, moment
@@ -58,6 +59,10 @@ _TYPES = (
     *(_INT,) * 2,
     *(_INT | _ABSENT,) * 4,
 )
+# The places of texts, as the codec knows them.
+TEXT, TITLE, CONTEXT = _TEXT_COLUMNS = "memories.text", "memories.title", "memories.context"
+TOPICS, METADATA, SOURCE = "memories.topics", "memories.metadata", "memories.source"
+HEADING = "chunks.heading"
 _CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
 _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
 
@@ -178,8 +183,8 @@ class SqlRecords(SqlTable):
 
         def names(row: tuple[str, Any, Any]) -> tuple[str, tuple[str, ...]]:
             id_, title, metadata = row
-            aliases = aliases_of(json.loads(self._unseal(metadata)))
-            return id_, (self._unseal(title), *aliases)
+            aliases = aliases_of(json.loads(self._unseal(metadata, METADATA, id_)))
+            return id_, (self._unseal(title, TITLE, id_), *aliases)
 
         return dict(readable(names, rows))
 
@@ -194,7 +199,7 @@ class SqlRecords(SqlTable):
 
         def texts(row: tuple[str, Any, Any]) -> tuple[str, str, str]:
             id_, text, title = row
-            return id_, self._unseal(text), self._unseal(title)
+            return id_, self._unseal(text, TEXT, id_), self._unseal(title, TITLE, id_)
 
         found = readable(texts, rows)
         return {id_: text for id_, text, title in found if len(text) <= most and not title}
@@ -235,7 +240,12 @@ class SqlRecords(SqlTable):
         return bool(self._rows("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", (scope,)))
 
     def id_secret(self, namespace: str) -> str:
-        """Return a secret for ids that must not be guessable, in a namespace of people; else ""."""
+        """Return a secret for ids that must not be guessable, in a namespace of people; else "".
+
+        In a sealed store no id may be: with the file alone, texts could be tried.
+        """
+        if self._db.codec.is_sealed:
+            return self._db.codec.exact(namespace, "memories.id")
         if not namespace.startswith(PRIVATE_PREFIXES):
             return ""
         with self._db.write():
@@ -266,14 +276,20 @@ class SqlRecords(SqlTable):
     def find_duplicate(self, content_hash: str, type_: str, namespace: str) -> str | None:
         """Return the id of the first memory with this content, type and namespace."""
         row = self._row(
-            f"SELECT id FROM {_SAME_CONTENT} ORDER BY n LIMIT 1", (content_hash, type_, namespace)
+            f"SELECT id FROM {_SAME_CONTENT} ORDER BY n LIMIT 1",
+            (self.stored_hash(content_hash), type_, namespace),
         )
         return row[0] if row else None
 
     def count_duplicates(self, content_hash: str, type_: str, namespace: str) -> int:
         return self._number(
-            f"SELECT count(*) FROM {_SAME_CONTENT}", (content_hash, type_, namespace)
+            f"SELECT count(*) FROM {_SAME_CONTENT}",
+            (self.stored_hash(content_hash), type_, namespace),
         )
+
+    def stored_hash(self, content_hash: str) -> str:
+        """Return the hash of a text as it is stored."""
+        return self._db.codec.exact(content_hash, "memories.content_hash")
 
     def around(
         self, ids: Sequence[str], turns: int, scope: Scope
@@ -358,12 +374,12 @@ class SqlRecords(SqlTable):
                 " CROSS JOIN chunks AS c ON c.memory = m.n AND c.ordinal = w.ordinal",
                 [value for place in part for value in place],
             )
-            chunks.update(readable(lambda row: ((row[0], row[1]), self._chunk(row[1:])), rows))
+            chunks.update(readable(lambda row: ((row[0], row[1]), self._chunk(row)), rows))
         return chunks
 
     def chunks_of(self, id_: str) -> list[Chunk]:
         rows = self._rows(
-            f"SELECT {_CHUNK_COLUMNS} FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+            f"SELECT m.id, {_CHUNK_COLUMNS} FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
             " WHERE m.id = ? ORDER BY c.ordinal",
             (id_,),
         )
@@ -402,7 +418,8 @@ class SqlRecords(SqlTable):
                     (*place, same.pop()),
                 )
             else:
-                new.append((n, *place, self._seal(c.heading)))
+                heading = self._seal(c.heading, HEADING, after.id, after.namespace)
+                new.append((n, *place, heading))
         if before is not None:
             db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
         db.executemany(
@@ -425,28 +442,35 @@ class SqlRecords(SqlTable):
             return unchanged
         rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
         for chunk, start, stop, heading in rows:
-            passage = (self._unseal(heading), before.text[start:stop])
+            passage = (self._unseal(heading, HEADING, after.id), before.text[start:stop])
             unchanged.setdefault(passage, []).append(chunk)
         return unchanged
 
     def _chunk(self, row: Sequence[Any]) -> Chunk:
-        ordinal, start, stop, first_line, last_line, heading = row
+        id_, ordinal, start, stop, first_line, last_line, heading = row
         numbers = (ordinal, start, stop, first_line, last_line)
         if {type(number) for number in numbers} != {int} or min(numbers) < 0 or start > stop:
             raise DamagedValue("a passage has no place in its text")
-        return Chunk(ordinal, start, stop, first_line, last_line, self._unseal(heading))
+        heading = self._unseal(heading, HEADING, id_)
+        return Chunk(ordinal, start, stop, first_line, last_line, heading)
 
     def _values(self, memory: Memory) -> list[Any]:
-        seal = self._seal
-        lists = (memory.topics, dict(memory.metadata))
+        texts = zip(_TEXT_COLUMNS, _TEXTS(memory), strict=True)
+        topics = json.dumps(memory.topics, ensure_ascii=False)
+        metadata = json.dumps(dict(memory.metadata), ensure_ascii=False)
+
+        def seal(text: str, column: str) -> str | bytes:
+            return self._seal(text, column, memory.id, memory.namespace)
+
         return [
             *_PLACE(memory),
-            *map(seal, _TEXTS(memory)),
-            *(seal(json.dumps(value, ensure_ascii=False)) for value in lists),
+            *(seal(text, column) for column, text in texts),
+            seal(topics, TOPICS),
+            seal(metadata, METADATA),
             *_LABELS(memory),
-            None if memory.source is None else seal(memory.source),
+            None if memory.source is None else seal(memory.source, SOURCE),
             memory.language,
-            memory.content_hash,
+            self.stored_hash(memory.content_hash),
             *(None if time is None else micros(time) for time in _TIMES(memory)),
             None if memory.domain is None else fold_label(memory.domain),
         ]
@@ -496,15 +520,18 @@ class SqlRecords(SqlTable):
         unseal = self._unseal
         id_, namespace, type_, text, title, context, topics, metadata, *rest = row
         *labels, source, language, content_hash = rest[:-6]
-        named = topics_in(unseal(topics))
-        memory = (unseal(text), id_, unseal(title), type_, tuple(named), namespace, *labels)
+        text, title = unseal(text, TEXT, id_), unseal(title, TITLE, id_)
+        named = topics_in(unseal(topics, TOPICS, id_))
+        memory = (text, id_, title, type_, tuple(named), namespace, *labels)
         times = tuple(map(moment, rest[-6:]))
-        source = None if source is None else unseal(source)
-        about = json.loads(unseal(metadata))
+        source = None if source is None else unseal(source, SOURCE, id_)
+        about = json.loads(unseal(metadata, METADATA, id_))
         if type(about) is not dict:
             raise DamagedValue("metadata is not a JSON object")
+        if self._db.codec.is_sealed:  # the stored one is a hash of that
+            content_hash = hash_of(text)
         others = (source, about, (), content_hash, language)
-        return Memory._make((*memory, unseal(context), *times, *others))
+        return Memory._make((*memory, unseal(context, CONTEXT, id_), *times, *others))
 
 
 def _check_types(types: tuple[type, ...]) -> None:

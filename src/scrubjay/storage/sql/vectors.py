@@ -577,30 +577,37 @@ class SqlEmbeddingQueue(SqlTable):
     def _read(self, requests: Mapping[int, int]) -> list[QueuedChunk]:
         """Read what a model should see of these chunks, given with the numbers of their requests."""
         from scrubjay.storage.sql.messages import ROW, SqlMessages
+        from scrubjay.storage.sql.records import CONTEXT, HEADING, TEXT, TITLE
         from scrubjay.text.recall_tags import blank_recalled
 
         messages = SqlMessages(self._db)
-        texts: dict[int, tuple[str, str, str, str]] = {}
+        texts: dict[int, tuple[str, str, str, str, str]] = {}
         with self._db.read() as db:
 
-            def text_of(memory: int) -> tuple[str, str, str, str]:
+            def text_of(memory: int) -> tuple[str, str, str, str, str]:
                 row = db.execute(
-                    f"SELECT title, context, text, {ROW} FROM memories WHERE n = ?", (memory,)
+                    f"SELECT id, title, context, text, {ROW} FROM memories WHERE n = ?", (memory,)
                 ).fetchone()
                 if row is None:
                     raise DamagedValue("the memory was deleted a moment ago")
-                title, context, text = map(self._unseal, row[:3])
-                if row[3] == "message":  # recalled text is not the message's own
+                id_, *sealed = row[:4]
+                columns = (TITLE, CONTEXT, TEXT)
+                title, context, text = (
+                    self._unseal(value, column, id_)
+                    for column, value in zip(columns, sealed, strict=True)
+                )
+                if row[4] == "message":  # recalled text is not the message's own
                     text = blank_recalled(text)
-                around = messages.neighbor_texts(memory, text, row[3:], for_model=True)
-                return title, context, text, around
+                around = messages.neighbor_texts(memory, text, row[4:], for_model=True)
+                return id_, title, context, text, around
 
             def queued(row: tuple[int, int, str | bytes, int, int]) -> QueuedChunk:
                 n, memory, heading, start, stop = row
                 if memory not in texts:
                     texts[memory] = text_of(memory)
-                title, context, text, around = texts[memory]
-                read = (title, self._unseal(heading), context, text[start:stop])
+                id_, title, context, text, around = texts[memory]
+                heading = self._unseal(heading, HEADING, id_)
+                read = (title, heading, context, text[start:stop])
                 return QueuedChunk(n, *read, requests[n], around)
 
             rows = self._rows_in(

@@ -15,7 +15,7 @@ from typing import Any
 
 from scrubjay.storage.database import NOTE, PURGE_WORDS, Connection, Database, Gathered
 from scrubjay.storage.sql.readable import texts
-from scrubjay.storage.sql.scope import SqlTable, in_parts, namespace_condition
+from scrubjay.storage.sql.scope import TOPIC, SqlTable, in_parts, namespace_condition
 from scrubjay.storage.sql.segments import optimize
 from scrubjay.text.analysis import (
     ANALYZER_VERSION,
@@ -124,7 +124,7 @@ class SqlWords(SqlTable):
             changes.gain(lines[: len(FIELDS)], memory.namespace)
             db.executemany(
                 "INSERT INTO topics (topic, memory) VALUES (?, ?)",
-                [(self._token(topic), n) for topic in memory.topics],
+                [(self._db.codec.exact(topic, TOPIC), n) for topic in memory.topics],
             )
 
     def lines_of(self, memory: Memory) -> list[str]:

@@ -21,7 +21,7 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.runtime.closing import close_all
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.codec import Codec
-from scrubjay.storage.database import Clause, Connection, Database
+from scrubjay.storage.database import Clause, Connection, Database, refuse_sealed
 from scrubjay.storage.sqlite.errors import explain, explain_io_error, is_io_error, take_back
 from scrubjay.storage.sqlite.location import (
     MIN_DATABASE_BYTES,
@@ -237,7 +237,13 @@ class SqliteDatabase(Database):
         self._writer = self._writer_connection.sqlite
         with self._errors():
             self._prepare()
+            self._check_codec()
         self._identities = self._files_found()
+
+    def _check_codec(self) -> None:
+        """Refuse a sealed store without its codec: it would get rows that are not sealed."""
+        if not self.codec.is_sealed:
+            refuse_sealed(self.path, self._writer)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

@@ -1,0 +1,56 @@
+"""Seal a new database, and unlock a sealed one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import InvalidInput
+from scrubjay.storage.database import ENVELOPE
+from scrubjay.storage.sealed import envelope as envelopes
+from scrubjay.storage.sealed.codec import HASH_KINDS, SealedCodec
+from scrubjay.storage.sealed.primitives import Argon2, require
+from scrubjay.storage.sealed.store_keys import StoreKeys
+
+if TYPE_CHECKING:
+    from scrubjay.storage.database import Database
+    from scrubjay.storage.sealed.key_sources import Secret
+
+
+def is_sealed(db: Database) -> bool:
+    """True for a store that has an envelope."""
+    return _stored_envelope(db) is not None
+
+
+def seal_new(
+    db: Database, codec: SealedCodec, secret: Secret, argon2: Argon2 | None = None
+) -> None:
+    """Make a database without memories a sealed one, and unlock it."""
+    require()
+    with db.write() as connection:
+        if is_sealed(db):  # another process was faster
+            raise InvalidInput(f"{db.path} is sealed already; open it with its key")
+        if connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None:
+            raise InvalidInput(f"{db.path} has memories that are not sealed")
+        envelope, master = envelopes.create(secret, argon2)
+        connection.execute(
+            "INSERT INTO keys (name, key) VALUES (?, ?)", (ENVELOPE, envelope.encode())
+        )
+        keys = StoreKeys(db, envelope, master)
+        keys.make_hash_keys(HASH_KINDS)
+    codec.unlock(keys)
+
+
+def unlock(db: Database, codec: SealedCodec, secret: Secret) -> None:
+    """Unlock a sealed database; Locked with any other secret."""
+    require()
+    stored = _stored_envelope(db)
+    if stored is None:
+        raise InvalidInput(f"{db.path} is not sealed; open it without a key")
+    envelope = envelopes.decode(stored)
+    codec.unlock(StoreKeys(db, envelope, envelope.unlock(secret)))
+
+
+def _stored_envelope(db: Database) -> bytes | None:
+    with db.read() as connection:
+        row = connection.execute("SELECT key FROM keys WHERE name = ?", (ENVELOPE,)).fetchone()
+    return None if row is None else bytes(row[0])
