@@ -52,6 +52,14 @@ class Codec:
         """Encode what is looked up in a column by equality: a topic, a name, the hash of a text."""
         return value
 
+    def destroy(self, namespace: str) -> None:
+        """Destroy the key of a namespace, if it has one: what was stored with it cannot be read again."""
+        return
+
+    def lock(self) -> None:
+        """Forget the keys, if there are any."""
+        return
+
     def topic_hash(self, form: str, size: int) -> bytes | None:
         """Return the keyed hash of a topic; None where the store has the key in its table `keys`."""
         return None

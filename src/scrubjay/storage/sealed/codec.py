@@ -25,6 +25,7 @@ WORDS, TOPICS, EXACT = HASH_KINDS = "words", "topics", "exact"
 # Lower case, because FTS5 folds letters. Of 80 bits, two of ten million words are equal with a chance of
 # 4 in 100 billion, and then their memories are found by both.
 _TOKEN_BYTES, _EXACT_BYTES = 10, 20
+EXACT_LETTERS = _EXACT_BYTES * 8 // 5
 
 
 class SealedCodec(Codec):
@@ -73,6 +74,13 @@ class SealedCodec(Codec):
 
     def topic_hash(self, form: str, size: int) -> bytes:
         return self.keys.hash_of(TOPICS, form, size)
+
+    def destroy(self, namespace: str) -> None:
+        self.keys.destroy(namespace)
+
+    def lock(self) -> None:
+        if self._keys is not None:
+            self._keys.lock()
 
     def is_outdated(self, stored: bytes, namespace: str) -> bool:
         """True for a value under a key that its namespace does not write with any more."""

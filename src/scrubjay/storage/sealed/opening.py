@@ -9,7 +9,9 @@ from scrubjay.storage.database import ENVELOPE
 from scrubjay.storage.sealed import envelope as envelopes
 from scrubjay.storage.sealed.codec import HASH_KINDS, SealedCodec
 from scrubjay.storage.sealed.primitives import Argon2, require
+from scrubjay.storage.sealed.refusals import refuse_clear_values
 from scrubjay.storage.sealed.store_keys import StoreKeys
+from scrubjay.storage.sql.mirror import holds_memories
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
@@ -29,14 +31,15 @@ def seal_new(
     with db.write() as connection:
         if is_sealed(db):  # another process was faster
             raise InvalidInput(f"{db.path} is sealed already; open it with its key")
-        if connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone() is not None:
-            raise InvalidInput(f"{db.path} has memories that are not sealed")
+        if holds_memories(connection):
+            raise InvalidInput(f"{db.path} is a store that is not sealed; open it without a key")
         envelope, master = envelopes.create(secret, argon2)
         connection.execute(
             "INSERT INTO keys (name, key) VALUES (?, ?)", (ENVELOPE, envelope.encode())
         )
         keys = StoreKeys(db, envelope, master)
         keys.make_hash_keys(HASH_KINDS)
+        refuse_clear_values(connection)
     codec.unlock(keys)
 
 

@@ -29,6 +29,7 @@ _SELECT_MANY = _SELECT.replace("m.collection", "c.collection") + (
     " ON c.n = m.n"
 )
 # Places of texts, as the codec knows them.
+_PART = "files.part"
 _PATH, _SKIPPED_PATH, _FOLDER_PATH = "files.path", "left_out.path", "folders.path"
 _REASON, _TARGET = "left_out.reason", "targets.target"
 _MAX_NS = 2**63 - 1
@@ -83,7 +84,9 @@ class SqlFiles(SqlTable):
             " digest = excluded.digest, part = excluded.part, reader = excluded.reader",
             (
                 self._seal(file.path, _PATH, file.memory),
-                *(*file[2:5], file.part, file.reader, file.memory),
+                *file[2:5],
+                self._seal(file.part, _PART, file.memory),
+                *(file.reader, file.memory),
             ),
         )
 
@@ -166,8 +169,9 @@ class SqlFiles(SqlTable):
 
     def _files(self, rows: Iterable[Any]) -> list[IndexedFile]:
         def file(row: Sequence[Any]) -> IndexedFile:
-            path, memory, *others = row
-            return IndexedFile(self._unseal(path, _PATH, memory), memory, *others)
+            path, memory, *known, part, reader = row
+            path, part = self._unseal(path, _PATH, memory), self._unseal(part, _PART, memory)
+            return IndexedFile._make((path, memory, *known, part, reader))
 
         return list(readable(file, rows))
 

@@ -38,6 +38,9 @@ _MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
 _FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
 MAX_TRIES = 3
+_REASON = "wanting.reason"  # its place, as the codec knows it
+_DAMAGED = "its text is damaged"
+_MAX_REASONS = 1000  # in a sealed store equal ones differ
 _MAX_DIMS = 1 << 20
 # The oldest and the newest chunks of a long queue share its batches; this many of each are looked at.
 _WINDOW = 20_000
@@ -571,7 +574,7 @@ class SqlEmbeddingQueue(SqlTable):
         self._write_each(
             "UPDATE wanting SET leased_until_s = 0, tries = ?, reason = ?"
             f" WHERE chunk = ? AND model = {_MODEL}",
-            [(MAX_TRIES, "its text is damaged", chunk, model) for chunk in chunks],
+            [(MAX_TRIES, self._sealed_reason(_DAMAGED), chunk, model) for chunk in chunks],
         )
 
     def _read(self, requests: Mapping[int, int]) -> list[QueuedChunk]:
@@ -622,8 +625,12 @@ class SqlEmbeddingQueue(SqlTable):
         self._write_each(
             "UPDATE wanting SET leased_until_s = 0, tries = tries + ?, reason = ?"
             f" WHERE chunk = ? AND model = {_MODEL}",
-            [(int(tried), reason, chunk, model) for chunk in chunks],
+            [(int(tried), self._sealed_reason(reason), chunk, model) for chunk in chunks],
         )
+
+    def _sealed_reason(self, reason: str | None) -> str | bytes | None:
+        # Not bound to a passage: it is shown, and nothing else. It may quote the text.
+        return None if reason is None else self._seal(reason, _REASON, "")
 
     def retry(self, model: str) -> None:
         """Try failed chunks again, and those without token vectors."""
@@ -647,8 +654,10 @@ class SqlEmbeddingQueue(SqlTable):
         return int(queued), int(failed)
 
     def failures(self, model: str, most: int = 5) -> list[str]:
-        return self._column(
+        statement = (
             "SELECT DISTINCT reason FROM wanting WHERE reason IS NOT NULL AND tries >= ?"
-            f" AND model = {_MODEL} LIMIT ?",
-            (MAX_TRIES, model, most),
+            f" AND model = {_MODEL} LIMIT ?"
         )
+        rows = self._rows(statement, (MAX_TRIES, model, _MAX_REASONS))
+        reasons = readable(lambda row: self._unseal(row[0], _REASON, ""), rows)
+        return list(dict.fromkeys(reasons))[:most]

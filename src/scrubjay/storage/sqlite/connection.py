@@ -437,7 +437,8 @@ class SqliteDatabase(Database):
     def close(self) -> None:
         """Close every connection once the reads of other threads have ended. May be called twice."""
         purge = None if self.closed or self._pid != os.getpid() else self._purge
-        close_all([self._close] if purge is None else [purge.finish, self._close])
+        finish = () if purge is None else (purge.finish,)
+        close_all([*finish, self._close, self.codec.lock])
 
     def _close(self) -> None:
         is_ours = self._pid == os.getpid()
