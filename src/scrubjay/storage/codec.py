@@ -8,8 +8,11 @@ An encrypted store binds it to that, so that it cannot be read from another plac
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from scrubjay.storage.database import Connection
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -55,6 +58,18 @@ class Codec:
     def destroy(self, namespace: str) -> None:
         """Destroy the key of a namespace, if it has one: what was stored with it cannot be read again."""
         return
+
+    def write_begins(self, db: Connection) -> None:
+        """Prepare for a write; called first in each transaction."""
+        return
+
+    def write_ends(self, db: Connection) -> None:
+        """Note what a write has written; called last in each transaction."""
+        return
+
+    def not_as_written(self, ids: Collection[str]) -> set[str]:
+        """Return those of these memories whose rows are not as they were last written."""
+        return set()
 
     def lock(self) -> None:
         """Forget the keys, if there are any."""

@@ -8,6 +8,7 @@ from scrubjay.errors import InvalidInput
 from scrubjay.storage.database import ENVELOPE
 from scrubjay.storage.sealed import envelope as envelopes
 from scrubjay.storage.sealed.codec import HASH_KINDS, SealedCodec
+from scrubjay.storage.sealed.ledger import create_table
 from scrubjay.storage.sealed.primitives import Argon2, require
 from scrubjay.storage.sealed.refusals import refuse_clear_values
 from scrubjay.storage.sealed.store_keys import StoreKeys
@@ -39,8 +40,9 @@ def seal_new(
         )
         keys = StoreKeys(db, envelope, master)
         keys.make_hash_keys(HASH_KINDS)
+        create_table(connection)
         refuse_clear_values(connection)
-    codec.unlock(keys)
+    codec.unlock(keys, db)
 
 
 def unlock(db: Database, codec: SealedCodec, secret: Secret) -> None:
@@ -50,7 +52,7 @@ def unlock(db: Database, codec: SealedCodec, secret: Secret) -> None:
     if stored is None:
         raise InvalidInput(f"{db.path} is not sealed; open it without a key")
     envelope = envelopes.decode(stored)
-    codec.unlock(StoreKeys(db, envelope, envelope.unlock(secret)))
+    codec.unlock(StoreKeys(db, envelope, envelope.unlock(secret)), db)
 
 
 def _stored_envelope(db: Database) -> bytes | None:

@@ -120,9 +120,10 @@ def derive_slowly(passphrase: Bytes, salt: bytes, parameters: Argon2) -> bytearr
     return bytearray(kdf.derive(bytes(passphrase)))
 
 
-def keyed_hash(key: Bytes, text: str, size: int) -> bytes:
+def keyed_hash(key: Bytes, text: str | bytes, size: int) -> bytes:
     """Return the first bytes of HMAC-SHA256."""
-    return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256")[:size]
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return hmac.digest(key, data, "sha256")[:size]
 
 
 def wipe(key: bytearray) -> None:

@@ -98,7 +98,7 @@ class StoreKeys:
             (self._ciphers if in_write is None else in_write)[id_] = cipher
         return cipher
 
-    def hash_of(self, kind: str, text: str, size: int) -> bytes:
+    def hash_of(self, kind: str, text: str | bytes, size: int) -> bytes:
         """Return a text as a hash of some kind, such as that of words."""
         with self._in_use:
             key = self._hash_keys.get(kind)

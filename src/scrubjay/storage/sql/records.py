@@ -64,6 +64,7 @@ TEXT, TITLE, CONTEXT = _TEXT_COLUMNS = "memories.text", "memories.title", "memor
 TOPICS, METADATA, SOURCE = "memories.topics", "memories.metadata", "memories.source"
 HEADING = "chunks.heading"
 _CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
+_PUT_BACK = "its row is not as it was last written"
 _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
 
 # All other formats are programming languages.
@@ -221,17 +222,16 @@ class SqlRecords(SqlTable):
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
-        return {
-            memory.id: memory
-            for row in self._rows_in(statement, ids, (scope,))
-            if (memory := self._read(row)) is not None
-        }
+        memories = self._memories(self._rows_in(statement, ids, (scope,)))
+        return {memory.id: memory for memory in memories}
 
     def unreadable(self, ids: Sequence[str], scope: Scope) -> dict[str, str]:
         """Return those of these memories that are stored but cannot be read, with the reason."""
         statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
         rows = self._rows_in(statement, ids, (scope,))
-        return {row[0]: self.damage_of(row) for row in rows if self._read(row) is None}
+        readable_ids = {memory.id for memory in self._memories(rows)}
+        damaged = [row for row in rows if row[0] not in readable_ids]
+        return {row[0]: self.damage_of(row) or _PUT_BACK for row in damaged}
 
     def exists(self, id_: str) -> bool:
         return self._row("SELECT 1 FROM memories WHERE id = ?", (id_,)) is not None
@@ -302,7 +302,8 @@ class SqlRecords(SqlTable):
         numbers = list({n for both in sides.values() for side in both for n in side})
         statement = f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {{scope}}"
         rows = self._rows_in(statement, numbers, (scope,))
-        visible = {n: memory for n, *stored in rows if (memory := self._read(stored)) is not None}
+        seen_by_id = {memory.id: memory for memory in self._memories(row[1:] for row in rows)}
+        visible = {n: seen_by_id[id_] for n, id_, *_ in rows if id_ in seen_by_id}
 
         def seen(numbers: list[int]) -> list[Memory]:
             return [visible[n] for n in numbers if n in visible]
@@ -333,8 +334,7 @@ class SqlRecords(SqlTable):
 
     def _page(self, order: str, scope: Scope, limit: int, offset: int) -> list[Memory]:
         statement = f"{_SELECT} WHERE {{scope}} ORDER BY {order} LIMIT ? OFFSET ?"
-        rows = self._rows(statement, (scope, limit, offset))
-        return [memory for row in rows if (memory := self._read(row)) is not None]
+        return self._memories(self._rows(statement, (scope, limit, offset)))
 
     def namespaces(self, scope: Scope, most: int) -> list[str]:
         """Return the first namespaces, by name, in which a scope's person may see anything."""
@@ -474,6 +474,15 @@ class SqlRecords(SqlTable):
             *(None if time is None else micros(time) for time in _TIMES(memory)),
             None if memory.domain is None else fold_label(memory.domain),
         ]
+
+    def _memories(self, rows: Iterable[Sequence[Any]]) -> list[Memory]:
+        """Return the memories of rows, without those that are damaged, which is noted."""
+        memories = [memory for row in rows if (memory := self._read(row)) is not None]
+        if self._db.codec.is_sealed:
+            for id_ in self._db.codec.not_as_written([memory.id for memory in memories]):
+                note_damage(self._db, id_, _PUT_BACK)
+                memories = [memory for memory in memories if memory.id != id_]
+        return memories
 
     def _read(self, row: Sequence[Any]) -> Memory | None:
         """Return a memory; None where its row is damaged, which is noted."""

@@ -329,9 +329,11 @@ class SqliteDatabase(Database):
                     # Not before the wait: the file may have been put aside meanwhile.
                     if self._prepared:
                         self.check_same()
+                    self.codec.write_begins(self._writer)
                     before = self._writer.total_changes
                     yield self._writer
                     self.write_gathered()
+                    self.codec.write_ends(self._writer)
                     changed = self._writer.total_changes != before
                     if changed or not self._prepared:
                         take_step(self._writer)
