@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
 
-from scrubjay.errors import InvalidInput, Locked, StoreError
+from scrubjay.errors import InvalidInput, Locked, MissingExtra, StoreError
 from scrubjay.storage.codec import DamagedValue
 from scrubjay.storage.sealed import opening
 from scrubjay.storage.sealed.codec import SealedCodec
@@ -311,3 +312,12 @@ def test_a_relabelled_key_does_not_open(sealed, again):
     opening.unlock(other.db, other.codec, passphrase())
     with pytest.raises(DamagedValue, match="damaged"):
         other.codec.unseal(stored, *PLACE)
+
+
+def test_without_the_library_the_error_says_how_to_install_it(sealed, again, monkeypatch):
+    """GS-17: cryptography comes with an extra."""
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.kdf.argon2", None)
+    other = again()
+
+    with pytest.raises(MissingExtra, match=r'pip install "scrubjay\[sealed\]"'):
+        opening.unlock(other.db, other.codec, passphrase())

@@ -38,7 +38,8 @@ PROFILES = ("default", "gno", "gnosis", "vault", "cognis", "novamem")
 
 @pytest.fixture
 def home(tmp_path, monkeypatch) -> Path:
-    """The folder of the store, which is the folder of temporary files, too."""
+    """The folder of the store, which is the folder of temporary files, too. Settings and caches are beside
+    it."""
     folder = tmp_path / "home"
     folder.mkdir()
     for name in ("TMPDIR", "SQLITE_TMPDIR"):
@@ -53,9 +54,8 @@ def sealed(home) -> Iterator[scrubjay.Store]:
         yield store
 
 
-def say_everything(store: scrubjay.Store, folder: Path) -> list[str]:
-    """Store every word of SAID by every way in; return the texts that were embedded."""
-    texts = [f"The {SAID['text']} whispers at dawn.", f"{SAID['message']} is what we spoke of"]
+def say_everything(store: scrubjay.Store, folder: Path) -> None:
+    """Store every word of SAID, by every way in."""
     kept = store.add(
         f"The {SAID['earlier text']} sings at midnight.",
         title=SAID["title"],
@@ -64,9 +64,9 @@ def say_everything(store: scrubjay.Store, folder: Path) -> list[str]:
         metadata={SAID["metadata key"]: SAID["metadata"]},
         source=f"/home/me/{SAID['source']}.md",
     )
-    store.update(kept.id, text=texts[0])
+    store.update(kept.id, text=f"The {SAID['text']} whispers at dawn.")
     store.rename_topic("other", SAID["renamed topic"])
-    store.add_message(texts[1], session="s", owner="ann")
+    store.add_message(f"{SAID['message']} is what we spoke of", session="s", owner="ann")
     gone = store.add(f"{SAID['forgotten']} is to be forgotten")
     notes = folder / SAID["folder"]
     notes.mkdir()
@@ -82,38 +82,58 @@ def say_everything(store: scrubjay.Store, folder: Path) -> list[str]:
     store.landscape()
     store.map()
     store.forget(gone.id)
-    return texts
 
 
 def test_nothing_that_was_said_is_in_any_byte_of_any_file(home, tmp_path, caplog):
     """GS-17: database, log, temporary files and messages, while the store is open and afterwards."""
     caplog.set_level(logging.DEBUG)
-    embedder = TokenEmbedder()
     asked = f"where is the {SAID['query']} {SAID['expansion']}"
     expansion = json.dumps({"lexical": [asked], "semantic": [asked], "hyde": asked})
     store = open_sealed(
-        home / "s.db", embedder=embedder, generator=ScriptedGenerator(expansion), clock=Clock()
+        home / "s.db",
+        embedder=TokenEmbedder(),
+        generator=ScriptedGenerator(expansion),
+        clock=Clock(),
     )
     with store:
-        texts = say_everything(store, tmp_path)
+        say_everything(store, tmp_path)
+        vectors, tokens = vectors_in(store)
         store.backup(home / "copy.db")
-        open_files = files_in(home)
-    closed_files = files_in(home)
+        open_files = files_in(tmp_path)
+    closed_files = files_in(tmp_path)
 
-    assert {"s.db", "s.db-wal", "copy.db"} <= open_files.keys()
+    assert {"home/s.db", "home/s.db-wal", "home/copy.db"} <= open_files.keys()
     for files in (open_files, closed_files):
         everything = b"\0".join(files.values())
         lower = everything.lower()
         assert {what for what, word in SAID.items() if word.encode() in lower} == set()
-        for row in embedder.embed(texts):
+        assert len(vectors) == 3
+        for vector in vectors:
+            row = np.frombuffer(vector, "<f4")
             codes = np.rint(row * (127 / np.abs(row).max())).astype(np.int8).tobytes()
-            assert row.astype("<f4").tobytes()[:32] not in everything
+            assert vector[:64] not in everything
             assert codes[:64] not in everything
+        assert not [codes for codes in tokens if codes[:64] in everything]
     assert not [word for word in SAID.values() if word in caplog.text.lower()]
 
 
+def vectors_in(store: scrubjay.Store) -> tuple[list[bytes], list[bytes]]:
+    """Return the vectors and the codes of token vectors as a plain store has them."""
+    unseal = store._context.db.codec.unseal_vector
+    with store._context.db.read() as db:
+        vectors = [unseal(sealed) for (sealed,) in db.execute("SELECT vector FROM vectors")]
+        parts = db.execute(
+            "SELECT chunk, codes FROM tokens ORDER BY chunk, model, part"
+        ).fetchall()
+    whole: dict[int, bytes] = {}
+    for chunk, codes in parts:
+        whole[chunk] = whole.get(chunk, b"") + codes
+    return vectors, [unseal(codes) for codes in whole.values()]
+
+
 def files_in(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
 
 
 def test_everything_comes_back_with_the_key(home, tmp_path):
