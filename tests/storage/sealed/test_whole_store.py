@@ -62,7 +62,7 @@ def say_everything(store: scrubjay.Store, folder: Path) -> None:
         topics=[SAID["topic"], "other"],
         context=SAID["context"],
         metadata={SAID["metadata key"]: SAID["metadata"]},
-        source=f"/home/me/{SAID['source']}.md",
+        source=f"/notes/{SAID['source']}.md",
     )
     store.update(kept.id, text=f"The {SAID['text']} whispers at dawn.")
     store.rename_topic("other", SAID["renamed topic"])
