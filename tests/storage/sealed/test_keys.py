@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -160,6 +161,7 @@ def test_another_master_key_rewrites_the_keys_alone(sealed, again):
     token = sealed.codec.token("horse")
     behind = again()
     opening.unlock(behind.db, behind.codec, passphrase())
+    behind.codec.seal("before", *PLACE, "default")
 
     sealed.codec.keys.replace_master(passphrase("battery staple"), FAST)
 
@@ -168,6 +170,7 @@ def test_another_master_key_rewrites_the_keys_alone(sealed, again):
     assert other.codec.unseal(stored, *PLACE) == "a secret"
     assert (other.codec.token("horse"), sealed.codec.token("horse")) == (token, token)
     assert sealed.codec.unseal(sealed.codec.seal("new", *PLACE, "other"), *PLACE) == "new"
+    assert other.codec.unseal(behind.codec.seal("more", *PLACE, "default"), *PLACE) == "more"
     with pytest.raises(Locked, match="another process"):
         behind.codec.seal("new", *PLACE, "third")
 
@@ -186,7 +189,7 @@ def test_another_data_key_is_used_from_now_on(sealed):
 
 
 def test_a_destroyed_key_leaves_nothing_to_read(sealed, again):
-    """GS-17: crypto-erase of one namespace, also for a process that had the key; others stay."""
+    """GS-17: crypto-erase of one namespace, for every process that has not used the key; others stay."""
     codec = sealed.codec
     gone, kept = codec.seal("gone", *PLACE, "a"), codec.seal("kept", *PLACE, "b")
     other = again()
@@ -275,6 +278,26 @@ def test_no_part_of_the_envelope_can_be_changed(sealed, again, field):
     other = again()
     with pytest.raises(Locked):
         opening.unlock(other.db, other.codec, passphrase())
+
+
+def test_a_new_secret_waits_for_a_write_that_hashes(sealed):
+    """GS-17: both need the keys and the one writer, and neither waits for the other forever."""
+    began = threading.Event()
+
+    def write() -> None:
+        with sealed.db.write():
+            began.set()
+            for n in range(300):
+                sealed.codec.token(f"word {n}")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    began.wait()
+    sealed.db.wait_s = 5
+    sealed.codec.keys.put_envelope(passphrase("battery staple"), FAST)
+    writer.join()
+
+    opening.unlock(sealed.db, SealedCodec(), passphrase("battery staple"))
 
 
 def test_a_damaged_envelope_says_so(sealed, again):

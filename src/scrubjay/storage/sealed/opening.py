@@ -27,7 +27,7 @@ def is_sealed(db: Database) -> bool:
 def seal_new(
     db: Database, codec: SealedCodec, secret: Secret, argon2: Argon2 | None = None
 ) -> None:
-    """Make a database without memories a sealed one, and unlock it."""
+    """Make a database without memories a sealed one, and unlock it; the secret is wiped."""
     require()
     with db.write() as connection:
         if is_sealed(db):  # another process was faster
@@ -35,6 +35,7 @@ def seal_new(
         if holds_memories(connection):
             raise InvalidInput(f"{db.path} is a store that is not sealed; open it without a key")
         envelope, master = envelopes.create(secret, argon2)
+        secret.wipe()
         connection.execute(
             "INSERT INTO keys (name, key) VALUES (?, ?)", (ENVELOPE, envelope.encode())
         )
@@ -46,13 +47,17 @@ def seal_new(
 
 
 def unlock(db: Database, codec: SealedCodec, secret: Secret) -> None:
-    """Unlock a sealed database; Locked with any other secret."""
+    """Unlock a sealed database; Locked with any other secret. The secret is wiped."""
     require()
     stored = _stored_envelope(db)
     if stored is None:
         raise InvalidInput(f"{db.path} is not sealed; open it without a key")
     envelope = envelopes.decode(stored)
-    codec.unlock(StoreKeys(db, envelope, envelope.unlock(secret)), db)
+    try:
+        master = envelope.unlock(secret)
+    finally:
+        secret.wipe()
+    codec.unlock(StoreKeys(db, envelope, master), db)
 
 
 def _stored_envelope(db: Database) -> bytes | None:

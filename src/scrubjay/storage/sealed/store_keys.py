@@ -1,7 +1,7 @@
 """The keys of an unlocked store: one for the values of each namespace, and one for each kind of hash.
 
 They are random, and in the table `keys` under the master key alone. Removing a row makes every value
-under that key unreadable, in this file and in every copy of it that lacks the row.
+under that key unreadable: for this process when it closes the store at the latest.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class StoreKeys:
         self._ciphers: dict[bytes, Cipher] = {}
         self._hash_keys: dict[str, bytearray] = {}
         # Keys are wiped only while none is in use: a hash with a wiped key would be stored as if it
-        # were right.
+        # were right. Taken after the lock of a write or read, never before it.
         self._in_use = threading.RLock()
         self.is_locked = False
 
@@ -75,40 +75,41 @@ class StoreKeys:
     def for_writing(self, namespace: str) -> tuple[bytes, Cipher]:
         """Return the key with which a namespace writes, made if there is none, and its id."""
         with self._db.write() as db:
-            # Read in each write: another process may have replaced or destroyed it since. And not for
-            # longer than a write: it may be rolled back, and the key with it.
-            chosen = self._db.gathering(_KeysOfWrite).current
-            found = chosen.get(namespace)
-            if found is None:
+            # Its id is read in each write: another process may have replaced or destroyed the key since.
+            # And it is not kept for longer: the write may be rolled back, and a new key with it.
+            chosen = self._db.gathering(_KeysOfWrite).by_namespace
+            id_ = chosen.get(namespace)
+            if id_ is None:
                 id_ = self._current(db, DATA, namespace) or self._make(db, DATA, namespace)
-                found = chosen[namespace] = (id_, self._cipher(db, id_))
-            self._check_unlocked()
-            return found
+                chosen[namespace] = id_
+            return id_, self.for_reading(id_)
 
     def for_reading(self, id_: bytes) -> Cipher:
         """Return a key by its id; DamagedValue where it was destroyed."""
-        in_write = self._db.gathering(_KeysOfWrite).read if self._db.in_write else None
-        cipher = self._ciphers.get(id_) or (in_write and in_write.get(id_))
-        if cipher:
+        cipher = self._ciphers.get(id_)
+        if cipher is not None:
             return cipher
         with self._db.read() as db:
-            cipher = self._cipher(db, id_)
+            key = self._unwrapped(db, id_)
+        cipher = Cipher(key)
+        wipe(key)
         with self._in_use:
             self._check_unlocked()
-            (self._ciphers if in_write is None else in_write)[id_] = cipher
+            self._ciphers[id_] = cipher
         return cipher
 
     def hash_of(self, kind: str, text: str | bytes, size: int) -> bytes:
         """Return a text as a hash of some kind, such as that of words."""
+        key = self._hash_keys.get(kind)
+        if key is None:
+            with self._db.read() as db:
+                id_ = self._current(db, HASHES, kind)
+                if id_ is None:
+                    raise StoreError(_DAMAGED)
+                key = self._unwrapped(db, id_)
         with self._in_use:
-            key = self._hash_keys.get(kind)
-            if key is None:
-                with self._db.read() as db:
-                    id_ = self._current(db, HASHES, kind)
-                    if id_ is None:
-                        raise StoreError(_DAMAGED)
-                    key = self._hash_keys[kind] = self._unwrapped(db, id_)
-            return keyed_hash(key, text, size)
+            self._check_unlocked()
+            return keyed_hash(self._hash_keys.setdefault(kind, key), text, size)
 
     def is_current(self, id_: bytes, namespace: str) -> bool:
         """False for the id of a key that a namespace does not write with any more."""
@@ -120,7 +121,7 @@ class StoreKeys:
         gets the new key when it is written again."""
         with self._db.write() as db:
             self._make(db, DATA, namespace)
-            self._db.gathering(_KeysOfWrite).current.pop(namespace, None)
+            self._db.gathering(_KeysOfWrite).by_namespace.pop(namespace, None)
 
     def destroy(self, namespace: str) -> int:
         """Destroy every key of a namespace; return how many there were. Nothing that was written with
@@ -129,7 +130,7 @@ class StoreKeys:
             destroyed = [id_ for id_, kind, name in _rows(db) if (kind, name) == (DATA, namespace)]
             names = [_CURRENT + _name(DATA, namespace), *(_KEY + id_.hex() for id_ in destroyed)]
             db.executemany("DELETE FROM keys WHERE name = ?", [(name,) for name in names])
-            self._db.gathering(_KeysOfWrite).forget(namespace, destroyed)
+            self._db.gathering(_KeysOfWrite).by_namespace.pop(namespace, None)
             self._db.mark_deleted(words=False)
         for id_ in destroyed:
             self._ciphers.pop(id_, None)
@@ -139,7 +140,7 @@ class StoreKeys:
     def put_envelope(self, secret: Secret, argon2: Argon2 | None = None) -> None:
         """Put the master key under another secret. The one before does not open the store any more, but
         it still opens older copies of the file."""
-        with self._in_use, self._db.write() as db:
+        with self._db.write() as db, self._in_use:
             self._check_unlocked()
             self._check_generation(db)
             envelope = self.envelope.with_secret(self._master, secret, argon2)
@@ -150,7 +151,7 @@ class StoreKeys:
 
     def replace_master(self, secret: Secret, argon2: Argon2 | None = None) -> None:
         """Make a new master key, and put every key of the store under it; all of them or none."""
-        with self._in_use, self._db.write() as db:
+        with self._db.write() as db, self._in_use:
             self._check_unlocked()
             self._check_generation(db)
             envelope, master = self.envelope.with_new_master(secret, argon2)
@@ -208,12 +209,6 @@ class StoreKeys:
             wipe(key)
             return id_
 
-    def _cipher(self, db: Connection, id_: bytes) -> Cipher:
-        key = self._unwrapped(db, id_)
-        cipher = Cipher(key)
-        wipe(key)
-        return cipher
-
     def _unwrapped(self, db: Connection, id_: bytes) -> bytearray:
         stored = _read(db, _KEY + id_.hex())
         if stored is None:
@@ -230,16 +225,10 @@ class StoreKeys:
 
 
 class _KeysOfWrite(Gathered):
-    """The keys that one write uses: those that namespaces write with, and those that were read, by id."""
+    """The ids of the keys that namespaces write with in one write."""
 
     def __init__(self) -> None:
-        self.current: dict[str, tuple[bytes, Cipher]] = {}
-        self.read: dict[bytes, Cipher] = {}
-
-    def forget(self, namespace: str, ids: Iterable[bytes]) -> None:
-        self.current.pop(namespace, None)
-        for id_ in ids:
-            self.read.pop(id_, None)
+        self.by_namespace: dict[str, bytes] = {}
 
     def write(self, db: Connection) -> None:
         """Do nothing: a key is written when it is made."""

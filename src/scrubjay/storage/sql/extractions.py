@@ -214,7 +214,7 @@ _TEXT, _REASON = "spans.text", "extractions.reason"  # their places, as the code
 
 
 def _owner(fact: str, message: str, start: int) -> str:
-    return f"{start} {fact} {message}"
+    return f"{start}\0{fact}\0{message}"
 
 
 class SqlSpans(SqlTable):
