@@ -21,7 +21,11 @@ WORKERS = Path(__file__).with_name("workers.py")
 
 def start(job, path, *more):
     """Start a worker and wait until it has the store open."""
-    process = subprocess.Popen(
+    return ready(launch(job, path, *more))
+
+
+def launch(job, path, *more):
+    return subprocess.Popen(
         [sys.executable, str(WORKERS), job, str(path), *map(str, more)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -29,6 +33,9 @@ def start(job, path, *more):
         text=True,
         encoding="utf-8",
     )
+
+
+def ready(process):
     assert process.stdout.readline() == "ready\n", process.stderr.read()
     return process
 
@@ -69,6 +76,26 @@ def assert_whole(path):
         ).fetchone() == (0,)
     finally:
         db.close()
+
+
+def test_ten_processes_that_edit_one_file_lose_no_edit(tmp_path):
+    """Issue 27, item 3: every line is there, as its last edit left it, and every edit is a version."""
+    path = tmp_path / "notes.db"
+    with scrubjay.open(path, embedder=False) as store:
+        store.files.create("/memories/plan.md", "# Plan\n")
+    writers = [launch("edit", path, f"w{n}", 3) for n in range(10)]
+    for writer in [ready(writer) for writer in writers]:
+        writer.stdin.write("begin\n")
+        writer.stdin.flush()
+    for writer in writers:
+        finish(writer)
+
+    with scrubjay.open(path, embedder=False) as store:
+        lines = store.files.read("/memories/plan.md").text.splitlines()
+        assert sorted(lines) == sorted(
+            ["# Plan", *(f"w{n}x{m} done" for n in range(10) for m in range(3))]
+        )
+        assert len(store.files.history("/memories/plan.md")) == 61
 
 
 def test_two_processes_write_a_thousand_each_while_a_third_searches(tmp_path):

@@ -39,6 +39,17 @@ def fast_write(path: str, name: str, count: str) -> None:
             say("batch", start)
 
 
+def edit(path: str, name: str, count: str) -> None:
+    """Once told to begin, insert so many lines into one file of the store, and change each of them."""
+    with scrubjay.open(path, embedder=False) as store:
+        say("ready")
+        sys.stdin.readline()
+        for n in range(int(count)):
+            store.files.insert("/memories/plan.md", 0, f"{name}x{n} todo")
+            store.files.str_replace("/memories/plan.md", f"{name}x{n} todo", f"{name}x{n} done")
+            say("edited", n)
+
+
 def search(path: str, *names: str) -> None:
     """Search without a pause until told to stop; every answer must hold what was found before."""
     import threading

@@ -49,6 +49,7 @@ class Permissions:
         one = None if filters.namespace is None else (check_text("namespace", filters.namespace),)
         return self.sees._replace(
             namespaces=one if named is None else named + (one or ()),
+            ids=None if filters.ids is None else tuple(filters.ids),
             types=several(filters.types, "types"),
             topics=None if filters.topics is None else topics_of(filters.topics),
             collection=_text("collection", filters.collection),

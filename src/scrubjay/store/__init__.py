@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from scrubjay.models.shared import SharedModels
     from scrubjay.sharing.api_keys import ApiKeys
     from scrubjay.store.feedback import Feedback
+    from scrubjay.store.files import Files
     from scrubjay.store.insight import Insight
     from scrubjay.store.share import Share
     from scrubjay.store.transfer import Transfer
@@ -109,6 +110,13 @@ class Store:
         from scrubjay.store.share import Share
 
         return Share(self._context, self._read)
+
+    @cached_property
+    def files(self) -> Files:
+        """Memories as text files with paths below /memories."""
+        from scrubjay.store.files import Files
+
+        return Files(self._context, self._read, self._write, self._search)
 
     @cached_property
     def _feedback(self) -> Feedback:

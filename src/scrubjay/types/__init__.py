@@ -163,6 +163,7 @@ class Filters(NamedTuple):
     since: date | str | None = None
     until: date | str | None = None
     only_domain: str | None = None
+    ids: Sequence[str] | None = None
 
 
 class Variant(NamedTuple):

@@ -12,6 +12,7 @@ from scrubjay.text.analysis import content_hash, fold_label, normalize
 from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
 from scrubjay.times import parse, parse_zoned
 from scrubjay.types import DEFAULT_NAMESPACE, DONE_SUFFIX, SEVERITIES, Link, Memory
+from scrubjay.types.files import FILE
 
 DERIVED = ("content_hash", "language")
 _TIMES = ("updated_at", "event_time", "event_until", "valid_from", "valid_until")
@@ -38,7 +39,7 @@ def draft(given: Mapping[str, Any]) -> Memory:
         values["severity"] = _severity(values["severity"])
     if "domain" in values:  # with a space around it, it would be a different domain
         values["domain"] = values["domain"].strip() or None
-    if not normalize(values.get("text", "")):
+    if not normalize(values.get("text", "")) and values.get("type") != FILE:
         raise InvalidInput("text is empty; give the sentence or document to remember")
     if "collection" in values:
         values["collection"] = check_name("collection", values["collection"], "notes")

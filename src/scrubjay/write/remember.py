@@ -14,6 +14,7 @@ from scrubjay.text.dates import events_in
 from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.times import is_valid
 from scrubjay.types import Memory, Scope
+from scrubjay.types.files import NOT_NOTES
 from scrubjay.write.chunking import split
 from scrubjay.write.versions import keep_version
 
@@ -232,7 +233,7 @@ def update_times(
 
 
 def _event_in_text(memory: Memory, said_at: datetime) -> Memory:
-    if memory.type == "document" or len(memory.text) > _MOST_EVENT_CHARS:
+    if memory.type in NOT_NOTES or len(memory.text) > _MOST_EVENT_CHARS:
         return memory
     # Search results that a message repeats are about something else, or another time.
     text = blank_recalled(memory.text) if memory.type == "message" else memory.text

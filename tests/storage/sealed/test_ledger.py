@@ -92,6 +92,20 @@ def test_an_untouched_store_has_no_differences(path):
     assert differences(path) == []
 
 
+def test_a_write_reads_its_own_rows(path):
+    """GS-17: they are tagged at its end; a row that was put back before is noticed within it, too."""
+    before = row_of(path, "memories", "id = 'two'")
+    with opened(path) as store:
+        store.update("two", text="the walrus snores")
+    tamper(path, put("memories", before))
+
+    with opened(path) as store, store._context.db.write():
+        store.update("one", text="the walrus dances")
+        assert store.get("one").text == "the walrus dances"
+        with pytest.raises(StoreError, match="last written"):
+            store.get("two")
+
+
 def test_an_older_row_is_noticed(path):
     """GS-17: with all its own values, which were sealed for this very place."""
     before = row_of(path, "memories", "id = 'one'")

@@ -32,6 +32,7 @@ SAID = {
     "file name": "kumquat", "heading": "tangerine", "body": "gooseberry", "link": "mulberry",
     "unreadable file": "apricot", "folder": "loganberry", "query": "persimmon",
     "feedback": "boysenberry", "expansion": "cloudberry", "forgotten": "medlar",
+    "file of an agent": "damson", "path of that": "greengage",
 }  # fmt: skip
 PROFILES = ("default", "gno", "gnosis", "vault", "cognis", "novamem")
 
@@ -67,6 +68,7 @@ def say_everything(store: scrubjay.Store, folder: Path) -> None:
     store.update(kept.id, text=f"The {SAID['text']} whispers at dawn.")
     store.rename_topic("other", SAID["renamed topic"])
     store.add_message(f"{SAID['message']} is what we spoke of", session="s", owner="ann")
+    store.files.create(f"/memories/{SAID['path of that']}.md", f"{SAID['file of an agent']}\n")
     gone = store.add(f"{SAID['forgotten']} is to be forgotten")
     notes = folder / SAID["folder"]
     notes.mkdir()
@@ -107,7 +109,7 @@ def test_nothing_that_was_said_is_in_any_byte_of_any_file(home, tmp_path, caplog
         everything = b"\0".join(files.values())
         lower = everything.lower()
         assert {what for what, word in SAID.items() if word.encode() in lower} == set()
-        assert len(vectors) == 3
+        assert len(vectors) == 4
         for vector in vectors:
             row = np.frombuffer(vector, "<f4")
             codes = np.rint(row * (127 / np.abs(row).max())).astype(np.int8).tobytes()
@@ -145,6 +147,7 @@ def test_everything_comes_back_with_the_key(home, tmp_path):
         (hit, *_) = store.search(SAID["text"])
         assert hit.text == f"The {SAID['text']} whispers at dawn."
         assert [SAID["earlier text"] in version.text for version in store.history(hit.id)][1]
+        assert SAID["file of an agent"] in store.files.view(f"/memories/{SAID['path of that']}.md")
         assert set(store.topics()) == {SAID["topic"], SAID["renamed topic"]}
         assert store.search(f'"{SAID["body"]}"')[0].source.endswith(f"{SAID['file name']}.md")
         assert SAID["feedback"] in store.feedbacks()[0].query

@@ -534,7 +534,7 @@ def test_version_and_help_leave_with_success(shell):
 
 def test_every_command_has_help_and_a_function():
     """The list of commands, their options and their functions agree."""
-    assert len(COMMANDS) == 52
+    assert len(COMMANDS) == 54
     for name in COMMANDS:
         assert "--db" in help_of(name)
         assert callable(cli.command(name))

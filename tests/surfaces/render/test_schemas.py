@@ -129,6 +129,18 @@ OUTPUTS = [
     ("results", ["query", "kettle", "--profile", "novamem", "--weights", "exact_id"]),
     ("error", ["query", "kettle", "--profile", "novamem", "--weights", "keyword=-1"]),
     ("hits", ["hits"]),
+    ("file", ["files", "create", "/memories/new.md", "x"]),
+    ("file", ["files", "replace", "/memories/a.md", "whistles", "sings"]),
+    ("file_view", ["files"]),
+    ("history", ["files", "history", "/memories/a.md"]),
+    ("results", ["files", "search", "kettle"]),
+    ("files_changed", ["files", "rename", "/memories/a.md", "/memories/b.md"]),
+    ("files_changed", ["files", "delete", "/memories/a.md"]),
+    ("error", ["files", "view", "/etc"]),
+    ("agents", ["connect", "--list"]),
+    ("connected", ["connect", "cursor"]),
+    ("connected", ["connect", "cursor", "--dry-run"]),
+    ("error", ["connect", "--undo"]),
     ("reindexed", ["reindex"]),
     ("reindexed", ["reindex", "vectors"]),
     ("error", ["reindex", "graph", "--drop"]),
@@ -189,7 +201,7 @@ def docs(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(("name", "words"), OUTPUTS, ids=[" ".join(words) for _, words in OUTPUTS])
 def test_the_output_of_each_command_fits_its_schema(
-    shell, docs, monkeypatch, request, name, words
+    shell, home, docs, monkeypatch, request, name, words
 ):
     """Whatever the exit code is, one document is printed, and it is the one described."""
     postgres = request.getfixturevalue("postgres_url") if "{postgres}" in words else ""
@@ -219,6 +231,10 @@ def test_the_output_of_each_command_fits_its_schema(
         shell("feedback", "modified", "teapot", "--query", "cracks")
     if name == "hits":
         shell("query", "kettle", "--profile", "novamem")
+    if words[0] == "files":
+        shell("files", "create", "/memories/a.md", "The kettle whistles")
+    if words[0] == "connect":
+        (home / ".cursor").mkdir()
     if words[0] in ("key", "token"):
         shell("token", "create", "laptop")
     if name == "links" and "--show" in words:

@@ -10,6 +10,7 @@ from verb_answers import SCHEMAS
 
 import scrubjay
 from scrubjay.errors import InvalidInput
+from scrubjay.store.files import Files
 from scrubjay.surfaces.verbs import checked, schema_of
 from scrubjay.surfaces.verbs.table import LEFT_OUT, VERBS, ask
 from scrubjay.types.key_scopes import SCOPES
@@ -23,6 +24,19 @@ PROMISED = (
 
 # Verbs that are put together from what a store gives, or are not about one store.
 NO_METHODS = {"context", "profiles", "doctor"}
+# Verbs that are methods of `Store.files`, by the name there.
+OF_FILES = {
+    "view_file": "view",
+    "search_files": "search",
+    "file_history": "history",
+    "create_file": "create",
+    "write_file": "write",
+    "replace_in_file": "str_replace",
+    "insert_in_file": "insert",
+    "rename_file": "rename",
+    "delete_file": "delete",
+    "undo_file": "undo",
+}
 
 
 def refused(name: str, given: dict[str, object]) -> str:
@@ -37,7 +51,7 @@ def test_every_method_of_a_store_is_a_verb_or_left_out_for_a_reason():
     public = {name for name in dir(scrubjay.Store) if not name.startswith("_")}
 
     assert set(LEFT_OUT) <= public
-    assert public - set(LEFT_OUT) == set(VERBS) - NO_METHODS
+    assert public - set(LEFT_OUT) == set(VERBS) - NO_METHODS - OF_FILES.keys()
     assert not set(LEFT_OUT) & set(VERBS)
 
 
@@ -79,13 +93,20 @@ OVER_A_WIRE = {
 NOT_OVER_A_WIRE = {"self", "progress"}
 
 
-@pytest.mark.parametrize("name", sorted(set(VERBS) - NO_METHODS - {"update"}))
+@pytest.mark.parametrize("name", sorted(set(VERBS) - NO_METHODS - OF_FILES.keys() - {"update"}))
 def test_parameters_have_the_names_of_the_library(name):
     """Who knows the one knows the other."""
     own = set(inspect.signature(getattr(scrubjay.Store, name)).parameters) - NOT_OVER_A_WIRE
     taken = {one.name for one in VERBS[name].params}
 
     assert taken - OVER_A_WIRE.get(name, set()) == own
+
+
+@pytest.mark.parametrize(("name", "method"), OF_FILES.items())
+def test_verbs_of_files_take_what_the_library_takes(name, method):
+    own = set(inspect.signature(getattr(Files, method)).parameters) - {"self", "mode"}
+
+    assert {one.name for one in VERBS[name].params} == own
 
 
 def test_update_takes_the_fields_of_add():

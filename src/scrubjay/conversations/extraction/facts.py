@@ -18,6 +18,7 @@ from scrubjay.text.analysis import fold_text
 from scrubjay.text.query_syntax import parse_query
 from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
+from scrubjay.types.files import NOT_NOTES
 from scrubjay.write.fields import draft
 from scrubjay.write.remember import new_id, remember, write_memory
 
@@ -148,7 +149,7 @@ class Facts(NamedTuple):
 
     def _same(self, text: str, message: Memory) -> Memory | None:
         """Return a memory of the same owner and agent with the same text, if there is one."""
-        scope = self._same_people(message)._replace(not_types=("message", "document"))
+        scope = self._same_people(message)._replace(not_types=("message", *NOT_NOTES))
         folded = fold_text(text)
         found = self._search(text, scope, message)
         return next((memory for memory in found if fold_text(memory.text) == folded), None)

@@ -14,6 +14,7 @@ from scrubjay.search.succession import Pair
 from scrubjay.times import micros
 from scrubjay.types import Candidate, Memory, Step
 from scrubjay.types.changes import Replacement
+from scrubjay.types.files import NOT_NOTES
 
 if TYPE_CHECKING:
     from scrubjay.search.explanation import Explanation
@@ -186,7 +187,7 @@ def _stored_later(run: Run, read: Collection[str]) -> set[str]:
         return set()
     ids = [candidate.id for candidate in run.pool if candidate.id not in read]
     memories = run.kit.need("records").get(ids, run.query.shown).values()
-    return {one.id for one in memories if one.type != "document" and _later(one, moment)}
+    return {one.id for one in memories if one.type not in NOT_NOTES and _later(one, moment)}
 
 
 def _parts(

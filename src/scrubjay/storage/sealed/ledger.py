@@ -86,6 +86,9 @@ class Ledger:
         # One state: otherwise a row and its tag may be of two writes.
         with self._db.one_state(), self._db.read() as db:
             rows = {row[0]: row for row in _rows(db, "id", list(ids))}
+            if self._db.in_write:  # this write has not tagged its own rows yet
+                for (n,) in db.execute("SELECT n FROM touched"):
+                    rows.pop(n, None)
             expected = self._tags(db, rows)
             return {str(row[1]) for n, row in rows.items() if self._tag_of(row) != expected.get(n)}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
 from scrubjay.storage.database import NOTE, Database
 from scrubjay.storage.sql.collections import SqlCollections
+from scrubjay.storage.sql.records import SOURCE
 from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.times import moment
 from scrubjay.types import Scope
@@ -387,3 +388,26 @@ class SqlLinkTargets(SqlTable):
 
     def _stored_name(self, name: str) -> str:
         return self._db.codec.exact(name, "targets.name")
+
+
+class SqlMemoryFiles(SqlTable):
+    """Memories that are files: rows of the table `memories` whose source is a path below /memories."""
+
+    table = "memories"
+
+    def paths(self, scope: Scope) -> dict[str, str]:
+        """Return the ids of the files of a scope by path. Of two with one path, the first counts."""
+        rows = self._rows(
+            "SELECT m.id, m.source FROM memories AS m WHERE {scope} AND m.source IS NOT NULL"
+            " ORDER BY m.n DESC",
+            (scope,),
+        )
+        return dict(readable(lambda row: (self._unseal(row[1], SOURCE, row[0]), row[0]), rows))
+
+    def changes(self, id_: str) -> int:
+        """Return how often a memory was changed."""
+        return self._number(
+            "SELECT coalesce(max(v.n), 0) FROM versions AS v"
+            " WHERE v.memory = (SELECT n FROM memories WHERE id = ?)",
+            (id_,),
+        )

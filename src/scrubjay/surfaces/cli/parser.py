@@ -25,10 +25,12 @@ _INDEX = (
     ("Write", "write", "add remember update undo say ingest import extract done undone forget"),
     ("Search", "search", "search vsearch query landscape"),
     ("Read", "read", "get history ls sessions expiring changes export"),
+    ("Organise", "files", "files"),
     ("Organise", "share", "topics collections"),
     ("Organise", "read", "link unlink"),
     ("Organise", "feedback", "feedback weights"),
     ("Share", "share", "share unshare publish unpublish key token"),
+    ("Connect", "connect", "connect"),
     ("Operate", "operate", "status doctor verify hits profiles tiers reindex backup restore"),
     ("Operate", "operate", "promote demote models embed eval demo serve signin mcp"),
 )

@@ -10,6 +10,7 @@ from scrubjay.surfaces.verbs import (
     Verb,
     checked,
     feedback,
+    files,
     operate,
     read,
     search,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # In the order in which HTTP and MCP list them.
 VERBS: dict[str, Verb] = {
     verb.name: verb
-    for module in (search, read, write, feedback, share, operate)
+    for module in (search, read, write, files, feedback, share, operate)
     for verb in verbs_in(module)
 }
 
@@ -36,6 +37,7 @@ LEFT_OUT = {
     "export_jsonl": f"{_PATHS}; `ls` lists everything in pages, and `get_many` returns the links",
     "import_entries": f"{_PATHS}; `add_many` takes entries with their ids, times and links",
     "backup": _PATHS,
+    "files": "`view_file`, `create_file` and the other verbs of files do the same",
     "share_models": "the operator of the server decides how models are loaded",
     "use_model": "it loads or downloads a model on the server's machine; `status` shows its progress",
     "prune_models": "the operator of the server decides which indexes are kept",

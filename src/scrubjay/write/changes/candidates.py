@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrubjay.text.analysis import fold_text, words
 from scrubjay.text.query_syntax import parse_query
 from scrubjay.types import Memory, Scope
+from scrubjay.types.files import NOT_NOTES
 from scrubjay.write.changes.judge import NAME, content
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.storage.sql.vectors import SqlVectors
 
-NOT_COMPARED = ("document",)  # types of memories
+NOT_COMPARED = NOT_NOTES  # types of memories
 MOST_CHARS = 1000  # of a memory that is compared
 NEIGHBORS = 8
 # Of the pairs in docs/decisions/040-detecting-changes.md, updates have a cosine of 0.5 or more.
