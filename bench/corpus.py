@@ -103,19 +103,19 @@ def generate(size: int, seed: int = 20) -> Corpus:
     topic_of = rng.integers(0, topics, size)
     topic_words = _zipf(rng, len(words), (topics, WORDS_OF_A_TOPIC), 500.0)
     texts = _texts(rng, words, topic_words[topic_of])
-    centres = _unit(rng.standard_normal((topics, DIMS), dtype=np.float32))
+    centres = unit(rng.standard_normal((topics, DIMS), dtype=np.float32))
     # Sentence embeddings share a direction, so unrelated texts have a small positive cosine.
-    common = _unit(rng.standard_normal((1, DIMS), dtype=np.float32))
-    noise = _unit(rng.standard_normal((size, DIMS), dtype=np.float32))
-    vectors = _unit(0.35 * common + 0.75 * centres[topic_of] + 0.65 * noise)
+    common = unit(rng.standard_normal((1, DIMS), dtype=np.float32))
+    noise = unit(rng.standard_normal((size, DIMS), dtype=np.float32))
+    vectors = unit(0.35 * common + 0.75 * centres[topic_of] + 0.65 * noise)
     asked = rng.choice(size, QUERIES, replace=size < QUERIES)
     queries = [_question(rng, texts[row], number) for number, row in enumerate(asked)]
-    wobble = _unit(rng.standard_normal((QUERIES, DIMS), dtype=np.float32))
-    query_vectors = _unit(0.8 * vectors[asked] + 0.6 * wobble)
+    wobble = unit(rng.standard_normal((QUERIES, DIMS), dtype=np.float32))
+    query_vectors = unit(0.8 * vectors[asked] + 0.6 * wobble)
     return Corpus(texts, vectors, queries, query_vectors, topic_of)
 
 
-def _unit(rows: NDArray[Any]) -> Vectors:
+def unit(rows: NDArray[Any]) -> Vectors:
     """Scale each row to length one."""
     scaled = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return np.ascontiguousarray(scaled, dtype=np.float32)

@@ -146,7 +146,9 @@ SCRUBJAY = (sys.executable, "-m", "scrubjay")
 
 def lacks_meaning(answer: object) -> bool:
     """True where an answer says that a model is not there yet."""
-    return "searched by word" in json.dumps(answer)
+    said = json.dumps(answer)
+    # By static vectors, a search without the model has a meaning, but not that of the model.
+    return "searched by word" in said or "is being loaded" in said
 
 
 def environment(bytecode: Path) -> dict[str, str]:

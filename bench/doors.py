@@ -1,4 +1,4 @@
-"""The doors: a search over HTTP beside the library, the MCP handshake, and memory of ten agents."""
+"""The doors: a search over HTTP beside the library, and the MCP handshake."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import door_handshake, door_memory, door_speed
+from bench import door_handshake, door_speed
 from bench.corpus import generate
 from bench.door_processes import environment
 from bench.report import Row
@@ -38,6 +38,4 @@ def measure(home: Path, say: Say, *, quick: bool) -> list[Row]:
     rows += door_handshake.measure(database, env, plan.starts)
     say("doors: searches over HTTP, and by calling the library")
     rows += door_speed.measure(database, env, corpus.queries, plan.rounds)
-    say("doors: memory of ten agents")
-    rows += door_memory.measure(database, env, corpus.queries)
     return rows

@@ -19,7 +19,25 @@ TWO_PASS = "bench of two passes"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
 MODELS = "bench of models"
-_PARTS = (MEMORIES, DOCUMENTS, MODES, GNOSIS, VAULT, TWO_PASS, SERVERS, DOORS, MODELS)
+START = "bench of the start"
+AGENTS = "bench of agents"
+MILLION = "bench of a million"
+WORDS = "bench of words on servers"
+_PARTS = (
+    MEMORIES,
+    START,
+    DOCUMENTS,
+    MODES,
+    GNOSIS,
+    VAULT,
+    TWO_PASS,
+    SERVERS,
+    DOORS,
+    AGENTS,
+    MODELS,
+    MILLION,
+    WORDS,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,11 @@ class Way(NamedTuple):
             generator=False,
         )
 
+    def exact(self) -> Way:
+        """The same, with keyword search by Postgres alone; other processes must not use it meanwhile."""
+        asked = f"{self.vectors}?keyword=exact"
+        return self._replace(name=f"{self.name}, `keyword=exact`", vectors=asked)
+
     def impatient(self, timeout_s: float) -> Way:
         """The same, with another time-out for the servers of vectors and links."""
         asked = f"?timeout_s={timeout_s:g}"

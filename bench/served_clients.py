@@ -77,7 +77,8 @@ def _rows(way: Way, one: Log, all_: Log, seconds: float) -> list[Row]:
         Row(f"{what}: p95 of a write beside its p50, wall", times(wrote95 / wrote50)),
         Row(
             f"{what}: searches a second beside one client",
-            f"{times(len(all_.searches_s) / gain)} (p50 of a search {times(p50 / alone)})",
+            f"{times(len(all_.searches_s) / gain)} ({len(all_.searches_s) / seconds:.1f} a second;"
+            f" p50 of a search {times(p50 / alone)})",
         ),
         Row(
             f"{what}: answers that say that something new is not there yet",

@@ -31,6 +31,9 @@ sys.path.insert(0, WITHOUT_MODELS)
 PYTHONPATH = (WITHOUT_MODELS, *filter(None, [os.environ.get("PYTHONPATH")]))
 os.environ["PYTHONPATH"] = os.pathsep.join(PYTHONPATH)  # for the processes that they start
 
+# No test finds the model process of this machine, or leaves one; those that need one make their own.
+os.environ["SCRUBJAY_SHARED_MODELS"] = "0"
+
 # A store on a busy machine is slow now and then; that is no reason to fail.
 settings.register_profile(
     "scrubjay",

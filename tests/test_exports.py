@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 
 import scrubjay
 
@@ -14,6 +16,17 @@ def test_the_public_names_are_these_and_no_others():
     """A name is public because it is meant to be, and sorted so that a diff is one line."""
     assert scrubjay.__all__ == sorted(NAMES)
     assert all(hasattr(scrubjay, name) for name in NAMES)
+
+
+def test_importing_scrubjay_brings_its_modules_along():
+    """They are imported when used: programs that wrote `scrubjay.types.Hit` go on working."""
+    code = (
+        "import sys, scrubjay; assert 'scrubjay.store' not in sys.modules; scrubjay.config.load;"
+        "assert scrubjay.types.Hit is scrubjay.Hit; from scrubjay import *; Store, open;"
+        "assert {'Store', 'open'} <= set(dir(scrubjay))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert not hasattr(scrubjay, "store_of_nothing")
 
 
 def test_open_takes_the_path_first_and_the_rest_by_name():

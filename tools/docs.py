@@ -7,7 +7,7 @@ from typing import Any
 from scrubjay.search import profiles
 from scrubjay.search.pipeline import Part, flat, is_parts
 from scrubjay.search.stages.catalogue import STAGES
-from scrubjay.surfaces.cli.parser import COMMANDS, help_of, main_help
+from scrubjay.surfaces.cli.parser import COMMANDS, help_of, make_main_help
 
 
 def profile_table() -> None:
@@ -48,9 +48,14 @@ def catalogue() -> None:
 
 def help_of_all_commands() -> None:
     """Print the help of the command line, then of each command."""
-    print(f"```text\n{main_help()}\n```")
+    print(f"```text\n{make_main_help()}\n```")
     for name in COMMANDS:
         print(f"\n## scrubjay {name}\n\n```text\n{help_of(name)}\n```")
+
+
+def main_help() -> None:
+    """Print the help that lists all commands, as a constant of Python."""
+    print(f'MAIN_HELP = """\\\n{make_main_help()}"""')
 
 
 def verb_table() -> None:

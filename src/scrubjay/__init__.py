@@ -10,9 +10,8 @@ True
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from scrubjay._version import __version__
 from scrubjay.errors import (
@@ -25,11 +24,14 @@ from scrubjay.errors import (
     Unavailable,
 )
 from scrubjay.runtime import old_names
-from scrubjay.store import Store
-from scrubjay.types import Hit, Link, Memory, Neighbor, Results
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
     from scrubjay.models import Embedder, Generator, Reranker
+    from scrubjay.store import Store
+    from scrubjay.types import Hit, Link, Memory, Neighbor, Results
 
 __all__ = [
     "Hit",
@@ -51,6 +53,26 @@ __all__ = [
 
 
 old_names.install()
+# Imported when first used: `scrubjay --help` opens no store.
+_LATE = {
+    "Store": "scrubjay.store",
+    **dict.fromkeys(("Hit", "Link", "Memory", "Neighbor", "Results"), "scrubjay.types"),
+}
+_MODULES = frozenset("config runtime search sharing storage store text times types".split())
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, or a module that `import scrubjay` once brought along."""
+    if name in _MODULES:
+        return import_module(f"scrubjay.{name}")
+    if name not in _LATE:
+        raise AttributeError(f"module 'scrubjay' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_LATE[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE, *_MODULES})
 
 
 def open(
@@ -83,6 +105,7 @@ def open(
     `key` is reserved: this version refuses it.
     """
     from scrubjay.config import load, make_folder, own_path, tiers_given
+    from scrubjay.store import Store
     from scrubjay.text.urls import is_server_url
     from scrubjay.times import clock_in
 

@@ -33,7 +33,7 @@ The file is `scrubjay.toml` in the user's configuration folder, or the file that
 Relative paths start at the folder of that file.
 """
 
-from __future__ import annotations
+# No annotations of __future__: see scrubjay.types.
 
 import os
 from collections.abc import Mapping, Sequence

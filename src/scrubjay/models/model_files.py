@@ -57,6 +57,11 @@ class ModelFiles:
         self._wanted = wanted
         self._progress = progress
 
+    @property
+    def address(self) -> str:
+        """The repository or the folder, the same from any working directory."""
+        return self.source if self.folder is None else str(self.folder)
+
     def are_here(self) -> bool:
         """True when nothing has to be downloaded; reads no large file."""
         if self.folder is None:
@@ -72,6 +77,14 @@ class ModelFiles:
         if missing := self._missing(self.folder):
             raise Unavailable(f"{self.folder} has no {' and no '.join(map(str, missing))}")
         return self.folder
+
+    def paths(self) -> list[Path]:
+        """Return the files that the model is made of, downloading what is missing."""
+        folder = self.get()
+        names = [name for want in self._wanted for name in want.names]
+        # Weights may be in a file beside the graph, of a name that the graph states.
+        beside = [path for name in GRAPH.names for path in folder.glob(f"{name}?*")]
+        return [*filter(Path.is_file, (folder / name for name in names)), *sorted(beside)]
 
     def _missing(self, folder: Path) -> list[WantedFile]:
         return [

@@ -22,6 +22,7 @@ from scrubjay.models.onnx_session import (
     required_packages,
     runtime_errors,
 )
+from scrubjay.models.process.shareable import Shareable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +51,7 @@ class _Row(NamedTuple):
     marks: list[int]
 
 
-class OnnxReader:
+class OnnxReader(Shareable):
     """The reader in a folder with its graph. Creating one costs nothing: it is loaded at first use.
     It may be shared between threads. The graph has the scales of its numbers inside, so a result does
     not depend on what is read with it."""
@@ -66,20 +67,35 @@ class OnnxReader:
 
     @property
     def is_loaded(self) -> bool:
-        return self._loaded is not None
+        return self._loaded is not None or self._elsewhere is not None
 
     def load(self) -> None:
         """Load the model now rather than later; raises Unavailable if it cannot."""
-        self._parts()
+        if not self.load_elsewhere():
+            self._parts()
+
+    def model_files(self) -> list[Path]:
+        return [self._graph, self._tokenizer_file]
 
     def relations(self, pairs: Sequence[tuple[Passage, Passage]]) -> list[Relation]:
         """Return for each pair of an older and a newer note what the newer one does to the older one."""
+        asked = [[_sent(older), _sent(newer)] for older, newer in pairs]
+        reply = self.answer("relations", pairs=asked)
+        if reply is not None:
+            return [Relation(*relation) for relation in reply.result]
         rows = [self._row("", [older, newer]) for older, newer in pairs]
         return [Relation(*_softmax(relation)) for _, _, relation in self._run(rows)]
 
     def answers(self, question: str, asked_at: datetime, notes: Sequence[Passage]) -> Answers:
         """Return how likely none of the notes answers a question, and each of them, in their order;
         together that is 1. Notes after the first `MOST_NOTES` are not read: they get 0."""
+        sent = [_sent(note) for note in notes]
+        reply = self.answer(
+            "answers", question=question, asked_at=asked_at.isoformat(), notes=sent
+        )
+        if reply is not None:
+            none_of, found = reply.result
+            return Answers(none_of, tuple(found))
         read = list(enumerate(notes))[:MOST_NOTES]
         # Oldest first, as it was trained; without a date, in the order given.
         read.sort(key=lambda one: (one[1].at is not None, one[1].at and one[1].at.timestamp()))
@@ -160,6 +176,11 @@ class OnnxReader:
         tokenizer.encode_special_tokens = True
         log.info("%s is read from %s", self.name, self._graph)
         return session, tokenizer
+
+
+def _sent(note: Passage) -> tuple[str, str | None]:
+    """Return a note as the model process gets it."""
+    return note.text, None if note.at is None else note.at.isoformat()
 
 
 def _date_words(at: datetime) -> str:

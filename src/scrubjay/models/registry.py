@@ -8,7 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrubjay.config import DEFAULT_EMBEDDER, Access, EmbedderAccess, embedder_access, offline
+from scrubjay.config import (
+    DEFAULT_EMBEDDER,
+    TIMEOUT_S,
+    Access,
+    EmbedderAccess,
+    embedder_access,
+    offline,
+)
 from scrubjay.errors import NotFound, Unavailable
 from scrubjay.models.bundled import (
     ENCODER,
@@ -103,15 +110,21 @@ def load_embedder(
     if spec in (USE_MULTILINGUAL.name, f"{USE_MULTILINGUAL.name}/int8"):
         from scrubjay.models.embed.multilingual import MultilingualEmbedder
 
-        return MultilingualEmbedder(progress=progress)
+        multilingual = MultilingualEmbedder(progress=progress)
+        multilingual.share_as("embedder", spec=USE_MULTILINGUAL.name)
+        return multilingual
     if (card := card_of(spec)) is not None:
         from scrubjay.models.embed.local import OnnxEmbedder
 
-        return OnnxEmbedder(card, progress=progress)
+        small = OnnxEmbedder(card, progress=progress)
+        small.share_as("embedder", spec=card.name)
+        return small
     if spec in (ENCODER.name, ENCODER.index):
         from scrubjay.models.embed.local import BundledEmbedder
 
-        return BundledEmbedder(ENCODER, find_bundled(ENCODER.name))
+        bundled = BundledEmbedder(ENCODER, find_bundled(ENCODER.name))
+        bundled.share_as("embedder", spec=ENCODER.name)
+        return bundled
     if is_remote(spec):
         from scrubjay.models.embed.remote import RemoteEmbedder
 
@@ -123,7 +136,10 @@ def load_embedder(
     if is_path(spec) or _HUB_NAME.fullmatch(spec):
         from scrubjay.models.embed.onnx_model import OnnxModelEmbedder
 
-        return OnnxModelEmbedder(access, progress=progress)
+        model = OnnxModelEmbedder(access, progress=progress)
+        settings = access._replace(spec=model.address, api_key="", timeout_s=TIMEOUT_S)
+        model.share_as("embedder", **settings._asdict())
+        return model
     raise NotFound(_no_embedder(access.shown, plugins))
 
 
@@ -177,7 +193,9 @@ def load_bundled_reranker() -> Reranker:
     files = find_bundled(RANKER)
     if files is None:
         raise Unavailable(not_installed(RANKER))
-    return BundledCrossEncoder(RANKER, files, RANKER_WINDOW)
+    ranker = BundledCrossEncoder(RANKER, files, RANKER_WINDOW)
+    ranker.share_as("reranker", **Access(RANKER)._asdict())
+    return ranker
 
 
 @cache
@@ -188,7 +206,9 @@ def load_reader() -> NoteReader:
     files = find_bundled(READER)
     if files is None:
         raise Unavailable(not_installed(READER))
-    return OnnxReader(files.graph, files.tokenizer)
+    reader = OnnxReader(files.graph, files.tokenizer)
+    reader.share_as("reader")
+    return reader
 
 
 def load_reranker(access: Access, *, progress: Progress | None = None) -> Reranker:
@@ -209,7 +229,9 @@ def load_reranker(access: Access, *, progress: Progress | None = None) -> Rerank
         plugin: Reranker = _make(plugins[spec])
         return plugin
     if is_path(spec) or _HUB_NAME.fullmatch(spec):
-        return OnnxCrossEncoder(spec, progress=progress)
+        encoder = OnnxCrossEncoder(spec, progress=progress)
+        encoder.share_as("reranker", **Access(encoder.address)._asdict())
+        return encoder
     raise NotFound(
         f"There is no reranker {spec!r}; give {LATE}, {NONE}, {RANKER}, a model of the hub (owner/name), a"
         f" folder with model.onnx (./name), a URL such as http://localhost:8012/rerank#model{_or_one_of(plugins)}"

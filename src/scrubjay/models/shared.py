@@ -12,12 +12,15 @@ from scrubjay.config import Access, EmbedderAccess, embedder_access, offline
 from scrubjay.errors import Unavailable
 from scrubjay.models import Embedder, NoteReader, Reranker
 from scrubjay.models.guard import is_ready
+from scrubjay.models.process.caller import is_there, start_when_needed
+from scrubjay.models.process.shareable import Shareable
 from scrubjay.models.registry import load_embedder, load_reader, load_reranker
 from scrubjay.runtime.backoff import Backoff
 from scrubjay.runtime.progress import Progress
 from scrubjay.runtime.worker import Worker
 
 log = logging.getLogger(__name__)
+_NEAR_S = 0.3
 
 
 M = TypeVar("M", bound=Embedder | Reranker | NoteReader)
@@ -66,6 +69,13 @@ class ModelLoader(Generic[M]):
             self._downloading, self._share = not is_ready(self.model), None
             self._working = True
         self._worker.wake()
+        if self._loads_elsewhere():
+            self._worker.join(_NEAR_S)
+
+    def _loads_elsewhere(self) -> bool:
+        """True where another process probably has the model: then it is here in milliseconds, and the
+        first search need not do without it."""
+        return not self._downloading and isinstance(self.model, Shareable) and is_there()
 
     def when_ready(self, call: Callable[[], None]) -> None:
         """Call a method once the model is loaded, or at once where nothing will be loaded.
@@ -171,6 +181,7 @@ class SharedModels:
     """The models of a server: each is made at its first use, and loaded in the background."""
 
     def __init__(self) -> None:
+        start_when_needed()
         self._lock = threading.Lock()
         self._embedders: dict[EmbedderAccess, ModelLoader[Embedder]] = {}
         self._rerankers: dict[Access, ModelLoader[Reranker]] = {}

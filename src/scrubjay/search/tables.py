@@ -36,7 +36,7 @@ class Tables:
         self.records = SqlRecords(db)
         self.replicas = _replicas(db, servers)
         self.graph = (self.replicas and self.replicas.graph) or SqlGraph(db)
-        self.keyword = db.keyword
+        self.keyword = (self.replicas and self.replicas.keyword) or db.keyword
         self.files = SqlFiles(db)
         self.vectors = (self.replicas and self.replicas.vectors) or db.vectors
         self.topics = SqlTopics(db, self.vectors)

@@ -7,7 +7,6 @@ Text in scripts without spaces between words becomes overlapping pairs of charac
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,16 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from scrubjay.text.languages import STEMMERS
+
+# As `random` of the standard library does: hashlib loads OpenSSL, which takes as long as SQLite, and a
+# search checks the hashes of ten short texts.
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]  # Python 3.12
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        from hashlib import sha256
 
 # Stored with the index: a store that was indexed by another version of these rules is reindexed.
 ANALYZER_VERSION = 2
@@ -66,7 +75,8 @@ def _unicode() -> _Patterns:
 
 
 def _patterns(text: str) -> _Patterns:
-    return _ASCII if text.isascii() else _unicode()
+    # The ellipsis of a snippet is no letter.
+    return _ASCII if text.isascii() or text.replace("…", "").isascii() else _unicode()
 
 
 def is_unspaced(word: str) -> bool:
@@ -109,7 +119,8 @@ def normalize(text: str) -> str:
 
 def content_hash(text: str) -> str:
     """Return the hash by which a stored text is compared with others, and with itself later."""
-    return hashlib.sha256(normalize(text).encode()).hexdigest()
+    digest: str = sha256(normalize(text).encode()).hexdigest()
+    return digest
 
 
 def fold_label(text: str) -> str:

@@ -15,7 +15,7 @@ _EMOTICON = re.compile(r"(?<!\w)(?:[:;=][-']?[)(dDpPoO3*/|]+|[xX]D+|<3+|\^_?\^|[
 _WORD = re.compile(r"[^\W_]+")
 _LAUGHTER = re.compile(r"a?(?:ha|he|hi|ja|je|xa|ах|ха){2,}h?|lo+l|h+m+|a+w+|o+h+|w+o+w+")
 _LONG = re.compile(r"(.)\1{2,}")  # thaaanks
-_QUOTED = re.compile(r"""["“„«]([^"“”„«»]+)["“”»]|(?<!\w)['‘‚]([^'‘’‚]+)['’‘](?!\w)""")
+_QUOTED = r"""["“„«]([^"“”„«»]+)["“”»]|(?<!\w)['‘‚]([^'‘’‚]+)['’‘](?!\w)"""
 
 
 class _Phrases(NamedTuple):
@@ -43,7 +43,7 @@ def is_small_talk(text: str) -> bool:
 def quotes(query: str, text: str) -> bool:
     """True when a query quotes a text: in quotation marks, or word for word if that is more than one."""
     said = fold_text(text)
-    parts = (fold_text(part) for found in _QUOTED.findall(query) for part in found if part)
+    parts = (fold_text(part) for found in re.findall(_QUOTED, query) for part in found if part)
     if any(part in said for part in parts):
         return True
     return (

@@ -1,6 +1,6 @@
 """Server URLs: parse them, name the store of a tenant there, and show them without passwords."""
 
-from __future__ import annotations
+# No annotations of __future__: see scrubjay.types.
 
 import os
 import re
@@ -10,6 +10,8 @@ from scrubjay.errors import InvalidInput
 
 TIMEOUT_S = 2.0  # one request to a replica; for Postgres, connecting
 _MAX_TIMEOUT_S = 600.0
+# The option of a Qdrant that lists no candidates for keyword search: the database searches alone.
+KEYWORD, EXACT, SPARSE = "keyword", "exact", "sparse"
 NO_SERVER = "none"  # overrides a replica URL of the settings for one call
 TENANT_SCHEMA_PREFIX = "scrubjay_"
 _TENANT = r"[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?"
@@ -100,10 +102,16 @@ def parse_server_url(url: str, kind: ServerKind, setting: str) -> ServerAddress:
     if not host:
         raise InvalidInput(f"{setting} has no host; write {kind.example}")
     timeout_s = _timeout(options.pop("timeout_s", None), setting)
-    if options and kind is not POSTGRES:
+    if kind is QDRANT and options.get(KEYWORD, SPARSE) not in (EXACT, SPARSE):
         raise InvalidInput(
-            f"{setting}: {kind.name} has no option {min(options)!r}; the only option is timeout_s"
+            f"{setting}: {KEYWORD} is {options[KEYWORD]!r}; give {SPARSE} or {EXACT}"
         )
+    known = {KEYWORD} if kind is QDRANT else set()
+    if kind is not POSTGRES and (unknown := sorted({*options} - known)):
+        only = (
+            f"the options are {KEYWORD} and timeout_s" if known else "the only option is timeout_s"
+        )
+        raise InvalidInput(f"{setting}: {kind.name} has no option {unknown[0]!r}; {only}")
     name = unquote(parts.path.strip("/"))
     if "/" in name:
         raise InvalidInput(f"{setting}: {name!r} is more than one name; write {kind.example}")

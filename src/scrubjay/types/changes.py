@@ -1,6 +1,6 @@
 """Data of changes: which memory replaced which."""
 
-from __future__ import annotations
+# No annotations of __future__: see scrubjay.types.
 
 from datetime import datetime
 from typing import NamedTuple

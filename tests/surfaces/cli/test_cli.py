@@ -14,7 +14,8 @@ import pytest
 import scrubjay
 from scrubjay.runtime.command_hints import to_embed, to_fetch
 from scrubjay.surfaces import cli
-from scrubjay.surfaces.cli.parser import COMMANDS, help_of
+from scrubjay.surfaces.cli.main_help import MAIN_HELP
+from scrubjay.surfaces.cli.parser import COMMANDS, help_of, make_main_help
 
 OK, FAILED, USAGE, NOTHING = 0, 1, 2, 3
 
@@ -670,7 +671,12 @@ def run(*words: str, **more) -> subprocess.CompletedProcess[str]:
 
 
 HEAVY = ("numpy", "onnxruntime", "tokenizers", "importlib.metadata", "concurrent.futures",
-         "shutil", "logging", "tomllib", "urllib.request", "dataclasses", "inspect", "pathlib")  # fmt: skip
+         "shutil", "logging", "tomllib", "urllib.request", "dataclasses", "inspect", "pathlib",
+         "hashlib", "socket", "subprocess", "random", "tempfile", "scrubjay.models.registry",
+         "scrubjay.store.write", "scrubjay.types.reports")  # fmt: skip
+# A help needs no store, no parser and no settings.
+NOT_FOR_HELP = ("sqlite3", "argparse", "scrubjay.config", "scrubjay.store", "scrubjay.types",
+                "scrubjay.surfaces.verbs", *HEAVY)  # fmt: skip
 
 
 @pytest.fixture
@@ -691,6 +697,49 @@ def test_a_cold_keyword_search_imports_nothing_heavy(small_store):
     )
     done = run("-c", code)
     assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [[], ["--help"], ["--version"]])
+def test_help_opens_nothing(words):
+    """It is a text that is ready: parser and records take three times as long as Python itself."""
+    code = (
+        "import sys\nfrom scrubjay.surfaces.cli import main\n"
+        f"code = main({words})\n"
+        f"print(code, [name for name in {NOT_FOR_HELP} if name in sys.modules])"
+    )
+    assert run("-c", code).stdout.splitlines()[-1] == "0 []"
+
+
+def test_the_help_that_is_ready_is_that_of_the_records():
+    """`make docs` prints it again where a record changed."""
+    assert make_main_help() == MAIN_HELP
+
+
+@pytest.mark.slow
+def test_the_command_ends_quickly_and_completely():
+    """It does not take the interpreter down, but does what was to be done at the end."""
+    code = (
+        "import atexit, sys\nfrom scrubjay.surfaces.cli import main\n"
+        "atexit.register(print, 'at the end')\n"
+        "sys.argv = ['scrubjay', 'get', 'x', '--db', 'missing.db']\n"
+        "sys.stdout.write('kept ')\nmain()\nprint('not reached')"
+    )
+    done = run("-c", code)
+    assert (done.returncode, done.stdout) == (3, "kept at the end\n")
+
+
+@pytest.mark.slow
+def test_while_a_thread_runs_the_command_ends_as_python_does():
+    """A thread that writes would be cut off."""
+    code = (
+        "import sys, threading\nfrom scrubjay.surfaces.cli import main\n"
+        "gate = threading.Event()\n"
+        "threading.Thread(target=lambda: (gate.wait(), print('written'))).start()\n"
+        "sys.argv = ['scrubjay', '--version']\nmain()\ngate.set()"
+    )
+    done = run("-c", code)
+    assert done.stdout.splitlines()[-1] == "written"
 
 
 @pytest.mark.slow

@@ -115,6 +115,11 @@ def folder(card: ModelCard) -> Path:
     return Path(cache_dir()) / "models" / card.name / card.revision[:12]
 
 
+def card_files(card: ModelCard) -> list[Path]:
+    """Return where the model's files are in the cache, once they are here."""
+    return [folder(card) / file.name for file in card.files]
+
+
 def is_cached(card: ModelCard) -> bool:
     """True when all files are here in full length; cheap, so without their checksums."""
     return all(_has_length(folder(card) / file.name, file) for file in card.files)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrubjay.errors import Unavailable
 from scrubjay.models.bundled import BundledCard, BundledModel, not_installed
 from scrubjay.models.device import device_of
-from scrubjay.models.download.pull import MINILM, ModelCard, is_cached, pull
+from scrubjay.models.download.pull import MINILM, ModelCard, card_files, is_cached, pull
 from scrubjay.models.embed.windows import (
     Window,
     WindowedTokenizer,
@@ -25,13 +25,14 @@ from scrubjay.models.onnx_session import (
     required_packages,
     runtime_errors,
 )
+from scrubjay.models.process.shareable import Shareable
 from scrubjay.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from scrubjay.models import Matrix
 
 
-class MeanEmbedder:
+class MeanEmbedder(Shareable):
     """A Bert on onnxruntime: the mean of a text's token vectors, scaled to length one.
     Creating one costs nothing: the model is loaded at the first text. It may be shared between
     threads. The vector of a text does not depend on the texts beside it."""
@@ -52,27 +53,30 @@ class MeanEmbedder:
     @property
     def device(self) -> str:
         """The device it runs on; empty before it is loaded."""
-        return "" if self._loaded is None else device_of(self._loaded[1])
+        if self._loaded is None:
+            return str((self._elsewhere or {}).get("device", ""))
+        return device_of(self._loaded[1])
 
     def load(self) -> None:
         """Load the model now rather than later; raises Unavailable if it cannot."""
-        self._parts()
+        if not self.load_elsewhere():
+            self._parts()
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return one unit vector a text; this model reads questions and answers alike.
         A text longer than the window is read in windows, and its vector is their average by number
         of tokens; `split` returns them."""
-        return self._encode(texts, keep_tokens=False)[0]
+        return self._encode(texts, as_query, keep_tokens=False)[0]
 
     def tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[Matrix]:
         """Return the unit vectors of each text's tokens, without the special ones and padding."""
-        return self._encode(texts, keep_tokens=True)[1]
+        return self._encode(texts, as_query, keep_tokens=True)[1]
 
     def embed_with_tokens(
         self, texts: Sequence[str], *, as_query: bool = False
     ) -> tuple[Matrix, list[Matrix]]:
         """Return what `embed` and `tokens` return, from one forward pass."""
-        return self._encode(texts, keep_tokens=True)
+        return self._encode(texts, as_query, keep_tokens=True)
 
     @property
     def rotation(self) -> Matrix:
@@ -106,9 +110,15 @@ class MeanEmbedder:
         with required_packages(self.name):
             return WindowedTokenizer(load_tokenizer(file), self.window)
 
-    def _encode(self, texts: Sequence[str], *, keep_tokens: bool) -> tuple[Matrix, list[Matrix]]:
+    def _encode(
+        self, texts: Sequence[str], as_query: bool, *, keep_tokens: bool
+    ) -> tuple[Matrix, list[Matrix]]:
         import numpy as np
 
+        if self._loaded is None:
+            answer = self.encoded(texts, as_query=as_query, keep_tokens=keep_tokens)
+            if answer is not None:
+                return answer
         pieces: list[list[int]] = []
         owners: list[int] = []
         for number, text in enumerate(texts):
@@ -165,6 +175,9 @@ class OnnxEmbedder(MeanEmbedder):
         """Download the model without loading it; raises Unavailable if it cannot."""
         pull(self.card, progress=self._progress)
 
+    def model_files(self) -> list[Path]:
+        return card_files(self.card)
+
     def _load_parts(self) -> tuple[WindowedTokenizer, Any]:
         return self._open(pull(self.card, progress=self._progress))
 
@@ -189,6 +202,11 @@ class BundledEmbedder(MeanEmbedder):
 
     def is_here(self) -> bool:
         return self.files is not None
+
+    def model_files(self) -> list[Path]:
+        if self.files is None:
+            raise Unavailable(self.why_not)
+        return [self.files.graph, self.files.tokenizer]
 
     def _load_parts(self) -> tuple[WindowedTokenizer, Any]:
         if self.files is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrubjay.errors import Unavailable
-from scrubjay.models.download.pull import USE_MULTILINGUAL, is_cached, pull
+from scrubjay.models.download.pull import USE_MULTILINGUAL, card_files, is_cached, pull
 from scrubjay.models.onnx_session import default_threads, open_session, runtime_errors
+from scrubjay.models.process.shareable import Shareable
 from scrubjay.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _MAX_CHARS = 5_000  # a mean over more words says no more
 
 
-class MultilingualEmbedder:
+class MultilingualEmbedder(Shareable):
     """Universal Sentence Encoder Multilingual 3 on onnxruntime, int8; shared between threads.
 
     Texts are read one by one: the graph takes its scale from all texts of a call, so a text beside
@@ -33,10 +35,10 @@ class MultilingualEmbedder:
     def __init__(self, *, progress: Progress | None = None) -> None:
         self._progress = progress
         self._loading = threading.Lock()
-        self._session: Any = None
+        self._loaded: Any = None
 
     def is_here(self) -> bool:
-        return self._session is not None or is_cached(self.card)
+        return self._loaded is not None or is_cached(self.card)
 
     def fetch(self) -> None:
         """Download the model without loading it; raises Unavailable if it cannot."""
@@ -44,10 +46,17 @@ class MultilingualEmbedder:
 
     def load(self) -> None:
         """Download and load the model now rather than later; raises Unavailable if it cannot."""
+        if not self.load_elsewhere():
+            self._load_here()
+
+    def model_files(self) -> list[Path]:
+        return card_files(self.card)
+
+    def _load_here(self) -> None:
         with self._loading:
-            if self._session is None:
+            if self._loaded is None:
                 graph = pull(self.card, progress=self._progress) / self.card.files[0].name
-                self._session = open_session(
+                self._loaded = open_session(
                     self.name, graph, threads=default_threads(), operators=_operators()
                 )
 
@@ -55,13 +64,16 @@ class MultilingualEmbedder:
         """Return one unit vector a text; questions and answers are read alike."""
         import numpy as np
 
-        if self._session is None:
-            self.load()
+        answer = self.encoded(texts, as_query=as_query, keep_tokens=False)
+        if answer is not None:
+            return answer[0]
+        if self._loaded is None:
+            self._load_here()
         vectors = np.zeros((len(texts), self.dims), np.float32)
         for place, text in enumerate(texts):
             readable = text[:_MAX_CHARS].encode("utf-8", "replace").decode().replace("\0", " ")
             try:
-                (rows,) = self._session.run(None, {"inputs": np.array([readable], dtype=object)})
+                (rows,) = self._loaded.run(None, {"inputs": np.array([readable], dtype=object)})
             except runtime_errors() as error:
                 raise Unavailable(f"onnxruntime failed on {self.name}: {error}") from error
             vectors[place] = rows[0]

@@ -6,9 +6,9 @@ import hashlib
 import logging
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.config import EmbedderAccess
 from scrubjay.errors import Unavailable
@@ -27,6 +27,7 @@ from scrubjay.models.embed.windows import (
 )
 from scrubjay.models.model_files import ModelFiles, chosen_graph
 from scrubjay.models.onnx_session import batches, default_threads, required_packages
+from scrubjay.models.process.shareable import Shareable
 from scrubjay.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class _Parts(NamedTuple):
     texts: PromptedTokenizer
 
 
-class OnnxModelEmbedder:
+class OnnxModelEmbedder(Shareable):
     """An embedder on onnxruntime by `owner/name[@revision]` or by its folder.
     Creating one costs nothing: it is downloaded and loaded at the first text, and `dims` is 0 until
     then. It may be shared between threads. A text longer than the window is read in windows, and its
@@ -84,7 +85,24 @@ class OnnxModelEmbedder:
 
     def load(self) -> None:
         """Download and load the model now rather than later; raises Unavailable if it cannot."""
-        self._parts()
+        if not self.load_elsewhere():
+            self._parts()
+
+    def model_files(self) -> list[Path]:
+        return self._files.paths()
+
+    def about(self) -> dict[str, Any]:
+        sizes = {"dims": self.dims, "token_dims": self.token_dims}
+        return {**super().about(), **sizes, "matryoshka": list(self.matryoshka)}
+
+    def learn(self, about: Mapping[str, Any]) -> None:
+        self.dims, self.token_dims = int(about["dims"]), int(about["token_dims"])
+        self.matryoshka = tuple(about["matryoshka"])
+
+    @property
+    def address(self) -> str:
+        """The repository or the folder, the same from any working directory."""
+        return self._files.address
 
     @property
     def config(self) -> EmbedderConfig:
@@ -94,7 +112,9 @@ class OnnxModelEmbedder:
     @property
     def device(self) -> str:
         """The device it runs on; empty before it is loaded."""
-        return "" if self._loaded is None else self._loaded.graph.device
+        if self._loaded is None:
+            return str((self._elsewhere or {}).get("device", ""))
+        return self._loaded.graph.device
 
     def embed(self, texts: Sequence[str], *, as_query: bool = False) -> Matrix:
         """Return one unit vector a text."""
@@ -108,7 +128,7 @@ class OnnxModelEmbedder:
         self, texts: Sequence[str], *, as_query: bool = False
     ) -> tuple[Matrix, list[Matrix]]:
         """Return what `embed` and `tokens` return, from one forward pass."""
-        self._parts()
+        self.load()
         if not self.token_dims:
             raise Unavailable(f"the graph of {self.name} gives no token vectors")
         return self._encode(texts, as_query, keep_tokens=True)
@@ -165,6 +185,10 @@ class OnnxModelEmbedder:
     ) -> tuple[Matrix, list[Matrix]]:
         import numpy as np
 
+        if self._loaded is None:
+            answer = self.encoded(texts, as_query=as_query, keep_tokens=keep_tokens)
+            if answer is not None:
+                return answer
         parts = self._parts()
         tokenizer = parts.queries if as_query else parts.texts
         pieces: list[Piece] = []

@@ -19,6 +19,7 @@ from scrubjay.models.model_files import (
     read_window,
 )
 from scrubjay.models.onnx_session import default_threads, required_packages
+from scrubjay.models.process.shareable import Shareable
 from scrubjay.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class _Parts(NamedTuple):
     tokenizer: PairTokenizer
 
 
-class OnnxCrossEncoder:
+class OnnxCrossEncoder(Shareable):
     """A cross-encoder on onnxruntime: how well each text answers the query, in 0..1.
 
     `source` is a repository of the model hub (`owner/name`, `owner/name@revision`) or a folder: a
@@ -83,6 +84,11 @@ class OnnxCrossEncoder:
         self._loaded: _Parts | None = None
 
     @property
+    def address(self) -> str:
+        """The repository or the folder, the same from any working directory."""
+        return self._files.address
+
+    @property
     def graph(self) -> str:
         """The export that was chosen, such as `onnx/model.onnx`; empty before the model is loaded."""
         return "" if self._loaded is None else self._loaded.chosen
@@ -97,7 +103,11 @@ class OnnxCrossEncoder:
 
     def load(self) -> None:
         """Download and load the model now rather than later; raises Unavailable if it cannot."""
-        self._parts()
+        if not self.load_elsewhere():
+            self._parts()
+
+    def model_files(self) -> list[Path]:
+        return self._files.paths()
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return one score in 0..1 a text, in the order of the texts.
@@ -106,6 +116,9 @@ class OnnxCrossEncoder:
 
         if not texts:
             return []
+        reply = self.answer("score", query=query, texts=list(texts))
+        if reply is not None:
+            return [float(score) for score in reply.result]
         parts = self._parts()
         try:
             pairs = parts.tokenizer.pairs(query, texts)
@@ -163,6 +176,9 @@ class BundledCrossEncoder(OnnxCrossEncoder):
 
     def fetch(self) -> None:
         """Nothing is downloaded: the files came with the package."""
+
+    def model_files(self) -> list[Path]:
+        return [self.files.graph, self.files.tokenizer]
 
     def _load_parts(self) -> _Parts:
         graph, config = self.files.graph, RerankerConfig(self._most_tokens, pad_id=0, relevant=1)

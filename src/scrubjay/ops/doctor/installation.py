@@ -25,6 +25,8 @@ from scrubjay.models.download.pull import is_cached
 from scrubjay.models.endpoint import is_loopback
 from scrubjay.models.guard import GuardedEmbedder, is_ready
 from scrubjay.models.onnx_session import required_packages
+from scrubjay.models.process import caller
+from scrubjay.models.process.place import VARIABLE, can_share
 from scrubjay.models.registry import (
     CORPUS,
     LATE,
@@ -75,6 +77,7 @@ def check_packages() -> Iterator[Finding]:
     yield _file_readers()
     yield from (_optional(extra, *needs) for extra, needs in _OPTIONAL.items())
     yield _bundled_models()
+    yield _model_process()
 
 
 def check_configuration(
@@ -160,6 +163,23 @@ def _bundled_models() -> Finding:
             return Finding(PACKAGE, "failed", str(error), how_to_install())
     version = next(iter(found.values())).version.removeprefix(f"{PACKAGE} ")
     return Finding(PACKAGE, "ok", f"{version}: {', '.join(found)}")
+
+
+def _model_process() -> Finding:
+    """Report the process that runs the models for the others, without starting one."""
+    name = "model process"
+    if not can_share():
+        return Finding(
+            name, "ok", f"not used ({VARIABLE}=0, or no Unix): models run in each process"
+        )
+    found = caller.status()
+    if found is None:
+        detail = "none runs; `scrubjay mcp` and `scrubjay serve` start it when they need a model"
+        return Finding(name, "ok", detail)
+    models = ", ".join(found["models"]) or "no model yet"
+    memory = f", {found['memory_bytes'] / 1e6:.0f} MB" if found["memory_bytes"] else ""
+    others = "1 process" if found["processes"] == 1 else f"{found['processes']} processes"
+    return Finding(name, "ok", f"{found['pid']} runs {models} for {others}{memory}")
 
 
 def _is_there(module: str) -> bool:

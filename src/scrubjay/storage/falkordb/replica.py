@@ -66,6 +66,10 @@ class FalkorReplica:
     def ping(self) -> None:
         self._server.ping()
 
+    def is_outdated(self) -> bool:
+        """False: what was sent stays right until it changes."""
+        return False
+
     def _create_index(self) -> None:
         # Each time: the server may have lost everything since, or another process has cleared it, and
         # without an index a batch takes minutes.

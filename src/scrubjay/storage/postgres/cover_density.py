@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from scrubjay.storage.database import Clause
 from scrubjay.storage.postgres.matching import FieldWeights, Matching
 from scrubjay.storage.postgres.words import COUNTED, run_query
 from scrubjay.storage.sql.scope import named
@@ -28,13 +29,17 @@ _RANKED = (
 
 
 def rank(
-    matching: Matching, terms: Sequence[Term], weights: Mapping[str, float], limit: int
+    matching: Matching,
+    terms: Sequence[Term],
+    weights: Mapping[str, float],
+    limit: int,
+    candidates: Clause | None = None,
 ) -> RankedList:
-    """Return the best memories that contain any term. A score has no upper bound: in place of the
-    best possible one, the list has that of its first memory."""
+    """Return the best memories that contain any term, or the best of some candidates. A score has no
+    upper bound: in place of the best possible one, the list has that of its first memory."""
     if not terms:
         return RankedList("keyword", ranked_by=NAME)
-    of_fields, held = FieldWeights.of(weights), matching.holding(terms)
+    of_fields, held = FieldWeights.of(weights), candidates or matching.holding(terms)
     statement = _RANKED.format(rank=of_fields.rank, scale=of_fields.scale, held=held.sql)
     codec = matching.of.codec
     runs = (run_query(run, codec, COUNTED) for term in terms for run in term.any_of)

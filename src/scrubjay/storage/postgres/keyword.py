@@ -7,7 +7,8 @@ databases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ _SCORED = (
     " FROM found GROUP BY memory, length),"
     " scored AS (SELECT memory, {score} AS score, {held} AS held FROM counted)"
 )
-_ALL = Clause(" SELECT memory, score, held FROM scored", ())
+ALL = Clause(" SELECT memory, score, held FROM scored", ())
 _BEST = (
     ", ordered AS (SELECT memory, score, held,"
     " score + CASE WHEN held >= ?::int THEN 1e6 ELSE 0 END AS place FROM scored)"
@@ -44,9 +45,9 @@ _BEST = (
 _MIN_COUNTED = 0.001  # a field of less weight may contain a token and count as nothing
 FEW = 1_000  # memories; ranking them all takes no longer than another round trip
 _CLOSE = 2e-6  # scores that differ by less may be equal
-_MAX_CACHED = 10_000
+MAX_CACHED = 10_000
 
-_Row = tuple[int, float, int]  # a memory, its score, and how many of the terms it contains
+Ranked = tuple[int, float, int]  # a memory, its score, and how many of the terms it contains
 
 
 class PostgresKeyword(ranking.KeywordIndex):
@@ -64,7 +65,7 @@ class PostgresKeyword(ranking.KeywordIndex):
         mean = index.tokens / index.memories if index.tokens else 1.0
         bm25 = _Bm25(db, self._db.codec, query.weights, mean)
         matching = Matching(db, self._db, in_scope(scope, self._db))
-        asked = _Query(matching, bm25, query.limit)
+        asked = Asked(matching, bm25, query.limit)
         terms = ranking.parts_of_the_unknown(matching.finds, query.terms)
         small = index.memories <= ranking.SMALL_STORE
         memories, held = index.memories, counts.held(terms)
@@ -73,9 +74,24 @@ class PostgresKeyword(ranking.KeywordIndex):
             # As in SQLite: otherwise scores would reveal what others have stored.
             small, memories = True, counts.seen(scope.reader)
             held = counts.held(terms, scope.reader)
+        is_large = index.memories > ranking.SMALL_STORE
+        elsewhere = partial(self._rank_elsewhere, asked, query) if is_large else _nowhere
         if small:
-            return _score_small(asked, terms, [idf(rarity_of(memories, n)) for n in held])
-        return _score_large(asked, terms, counts, query.every_first)
+            idfs = [idf(rarity_of(memories, n)) for n in held]
+            return _score_small(asked, terms, idfs, elsewhere)
+        return _score_large(asked, terms, counts, query.every_first, elsewhere)
+
+    def _rank_elsewhere(
+        self,
+        asked: Asked,
+        query: ranking.KeywordQuery,
+        terms: Sequence[Term],
+        runs: Sequence[Run],
+        *,
+        each_form: bool,
+    ) -> list[Ranked] | None:
+        """Rank with the help of another index; None where this database has to do it alone."""
+        return None
 
     def search_by_cover_density(
         self, terms: Sequence[Term], scope: Scope, limit: int, weights: Mapping[str, float]
@@ -83,26 +99,40 @@ class PostgresKeyword(ranking.KeywordIndex):
         with self._db.read() as db:
             matching = Matching(db, self._db, in_scope(scope, self._db))
             known = ranking.parts_of_the_unknown(matching.finds, terms)
-            return cover_density.rank(matching, known, weights, limit)
+            found = self._cover_density_elsewhere(matching, known, scope, weights, limit)
+            if found is None:
+                found = cover_density.rank(matching, known, weights, limit)
+            return found
+
+    def _cover_density_elsewhere(
+        self,
+        matching: Matching,
+        terms: Sequence[Term],
+        scope: Scope,
+        weights: Mapping[str, float],
+        limit: int,
+    ) -> RankedList | None:
+        """Rank with the help of another index; None where this database has to do it alone."""
+        return None
 
     def rarity(self, term: Term) -> float:
         with self._db.read() as db:
             counts = self._counts(db)
             return idf(rarity_of(counts.indexed.memories, counts.held([term])[0]))
 
-    def _counts(self, db: Connection) -> _Counts:
+    def _counts(self, db: Connection) -> Counts:
         """Return the counts cached since the last commit; inside a write, none."""
         if self._db.in_write:
             self._db.write_gathered()
-            return _Counts(db, self._db, indexed(db), {})
+            return Counts(db, self._db, indexed(db), {})
         index = indexed(db)
-        if index.commit != self._commit or len(self._counted) > _MAX_CACHED:
+        if index.commit != self._commit or len(self._counted) > MAX_CACHED:
             # A new dict: another thread may still fill the old one with older counts.
             self._counted, self._commit = {}, index.commit
-        return _Counts(db, self._db, index, self._counted)
+        return Counts(db, self._db, index, self._counted)
 
 
-class _Counts(NamedTuple):
+class Counts(NamedTuple):
     """How many memories contain a term, cached until the next commit.
 
     Counting takes longer than ranking: Postgres visits each memory. The counts of table `terms` are of
@@ -140,7 +170,7 @@ class _Counts(NamedTuple):
         return self.cache[reader, None]
 
 
-class _Query(NamedTuple):
+class Asked(NamedTuple):
     """One search: what it matches, its scoring and its limit."""
 
     matching: Matching
@@ -171,7 +201,7 @@ class _Query(NamedTuple):
         return Clause(f"w.memory = ANY(ARRAY({picked}))", (*each, *given, *each, *given))
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
     """A run of neighbouring tokens: the index of its term, and its weight."""
 
     term: int
@@ -188,8 +218,8 @@ class _Bm25(NamedTuple):
     mean: float
 
     def score(
-        self, runs: Sequence[_Run], candidates: Clause, taken: Clause, *, each_form: bool
-    ) -> list[_Row]:
+        self, runs: Sequence[Run], candidates: Clause, taken: Clause, *, each_form: bool
+    ) -> list[Ranked]:
         """Score the parts `w` that meet a condition; of a term's forms each counts, or only the best.
 
         All parts of a memory that contain a run must meet it. Runs are in the order of terms.
@@ -230,27 +260,43 @@ class _Bm25(NamedTuple):
         return self.db.execute(statement + taken.sql, given).fetchall()
 
 
-def _score_small(query: _Query, terms: Sequence[Term], idfs: Sequence[float]) -> ranking.Scored:
+# Ranks runs elsewhere, if that is possible.
+_Elsewhere = Callable[..., list[Ranked] | None]
+
+
+def _nowhere(terms: Sequence[Term], runs: Sequence[Run], *, each_form: bool) -> None:
+    return None
+
+
+def _score_small(
+    query: Asked, terms: Sequence[Term], idfs: Sequence[float], elsewhere: _Elsewhere
+) -> ranking.Scored:
     """Rank by our own weights; of several forms of a term, the best counts."""
     runs = [
-        _Run(at, run, weight)
+        Run(at, run, weight)
         for at, (term, weight) in enumerate(zip(terms, idfs, strict=True))
         for run in term.any_of
     ]
-    rows = query.bm25.score(runs, query.matching.holding(terms), _ALL, each_form=False)
+    rows = elsewhere(terms, runs, each_form=False)
+    if rows is None:
+        rows = query.bm25.score(runs, query.matching.holding(terms), ALL, each_form=False)
     complete = {n for n, _, held in rows if held == len(terms)}
     return ranking.Scored({n: score for n, score, _ in rows}, complete, idfs)
 
 
 def _score_large(
-    query: _Query, terms: Sequence[Term], counts: _Counts, every_first: bool
+    query: Asked,
+    terms: Sequence[Term],
+    counts: Counts,
+    every_first: bool,
+    elsewhere: _Elsewhere,
 ) -> ranking.Scored:
     """Rank as FTS5 does: each form of a term has its own weight, and all of them count."""
     forms = [(at, run) for at, term in enumerate(terms) for run in term.any_of]
     of_form = counts.held([Term((run,)) for _, run in forms])
     memories = counts.indexed.memories
     runs = [
-        _Run(at, run, fts5_idf(rarity_of(memories, held)))
+        Run(at, run, fts5_idf(rarity_of(memories, held)))
         for (at, run), held in zip(forms, of_form, strict=True)
     ]
     held = counts.held(terms)
@@ -264,7 +310,9 @@ def _score_large(
         for at, count in enumerate(held)
     ]
     wanted = len(terms) if every_first else len(terms) + 1  # more than any memory contains
-    rows = _rank(query, terms, runs, held, wanted)
+    rows = elsewhere(terms, runs, each_form=True)
+    if rows is None:
+        rows = _rank(query, terms, runs, held, wanted)
     complete = {n for n, _, count in rows if count == wanted}
     if len(complete) >= query.limit:
         rows = [row for row in rows if row[0] in complete]
@@ -272,8 +320,8 @@ def _score_large(
 
 
 def _rank(
-    query: _Query, terms: Sequence[Term], runs: Sequence[_Run], held: Sequence[int], wanted: int
-) -> list[_Row]:
+    query: Asked, terms: Sequence[Term], runs: Sequence[Run], held: Sequence[int], wanted: int
+) -> list[Ranked]:
     """Rank the fewest memories that must include the best."""
     rarest_first = sorted(range(len(terms)), key=held.__getitem__)
     in_order = [terms[at] for at in rarest_first]
@@ -295,7 +343,7 @@ def _rank(
 
 
 def _deciding(
-    runs: Sequence[_Run], rarest_first: Sequence[int], held: Sequence[int], limit: int
+    runs: Sequence[Run], rarest_first: Sequence[int], held: Sequence[int], limit: int
 ) -> Iterator[tuple[int, float]]:
     """Yield how many of the rarest terms may decide, and the most that all others can add.
 

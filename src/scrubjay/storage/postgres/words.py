@@ -99,7 +99,7 @@ def run_query(run: Sequence[str], codec: Codec, first: str = "", others: str = "
     *before, last = run
     prefix = len(last) > 1 and last.endswith("*")
     final = codec.prefix(last[:-1]) if prefix else codec.token(last)
-    tokens = _split(" ".join((*map(codec.token, before), final)))
+    tokens = split(" ".join((*map(codec.token, before), final)))
 
     def mark(at: int) -> str:
         star = "*" if prefix and at == len(tokens) else ""
@@ -118,6 +118,20 @@ class Growth(Gathered):
 
     def write(self, db: Connection) -> None:
         db.executemany(_ADD, [(_MEMORIES, self.memories), (_TOKENS, self.tokens)])
+
+
+class Told(Gathered):
+    """Memories whose words were written, for the replica of words."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+
+    def write(self, db: Connection) -> None:
+        db.execute(
+            "INSERT INTO outbox (tier, id) SELECT p.tier, m.id FROM projections AS p, memories AS m"
+            " WHERE p.tier = 'words' AND m.n = ANY(?::bigint[])",
+            (self.numbers,),
+        )
 
 
 class PostgresWords(SqlWords):
@@ -147,6 +161,7 @@ class PostgresWords(SqlWords):
                 ),
             )
             self._grow(len(made), sum(vectors.length for vectors in made.values()))
+            self._db.gathering(Told).numbers += made
 
     def overwrite_deleted(self) -> None:
         """Do nothing: deleted rows in Postgres are for the server to vacuum."""
@@ -167,6 +182,7 @@ class PostgresWords(SqlWords):
                 [(n, at, *part, vectors.length) for at, part in enumerate(others, 1)],
             )
         self._grow(1, vectors.length)
+        self._db.gathering(Told).numbers.append(n)
 
     def _replace(self, db: Connection, field: str, lines: Mapping[int, str]) -> None:
         at = _LINES.split(", ").index(field)
@@ -195,8 +211,8 @@ class TokenVectors(NamedTuple):
 
 
 def token_vectors(title: str, text: str, topics: str, context: str, ident: str) -> TokenVectors:
-    mains = [(_split(title), TITLE), (_split(context), CONTEXT), (_split(text), TEXT)]
-    idents = [(_split(topics), TOPICS), (_split(ident), IDENT)]
+    mains = [(split(title), TITLE), (split(context), CONTEXT), (split(text), TEXT)]
+    idents = [(split(topics), TOPICS), (split(ident), IDENT)]
     first, second = list(_vectors(mains)), list(_vectors(idents))
     empty = [""] * abs(len(first) - len(second))
     length = sum(len(tokens) for tokens, _ in (*mains, *idents))
@@ -256,5 +272,5 @@ def _quoted(token: str) -> str:
     return "'" + token.replace("\\", "\\\\") + "'"
 
 
-def _split(line: str) -> list[str]:
+def split(line: str) -> list[str]:
     return [token[:_MAX_CHARS] for token in _TOKEN.findall(line)]

@@ -27,6 +27,8 @@ MIN_VERSION = (1, 13)
 _MAX_CONNECTIONS = 64
 _CREATE_S = 30.0  # a collection and its indexes are files, which take longer than a request
 _MAX_REPLY_CHARS = 200
+# The sparse vectors of a collection of words (docs/decisions/046-sparse-words.md).
+BM25, COVER_DENSITY = "bm25", "cover_density"
 _NAME = re.compile(r"[\w.-]{1,120}", re.ASCII)
 _KEYWORDS = "id namespace type session owner agent collection topics domain_label".split()
 _NUMBERS = ("created_us", "valid_from_us", "valid_until_us")
@@ -93,8 +95,12 @@ class QdrantServer:
             slug = f"{slug}-{sha256(model.encode()).hexdigest()[:6]}".lstrip("-")
         return f"{self.address.name}-{slug}-{dims}"
 
-    def has_collection(self, name: str, dims: int) -> bool:
-        """True when a collection exists; Unavailable when it is not as we create them."""
+    def words_collection_name(self) -> str:
+        return f"{self.address.name}-words"
+
+    def has_collection(self, name: str, dims: int | None) -> bool:
+        """True when a collection exists; Unavailable when it is not as we create them. Without
+        `dims`, it is one of words."""
         if name in self._verified:
             return True
         try:
@@ -107,7 +113,7 @@ class QdrantServer:
         self._verified.add(name)
         return True
 
-    def create_collection(self, name: str, dims: int) -> None:
+    def create_collection(self, name: str, dims: int | None) -> None:
         """Create a collection with its indexes, or complete one that was left half-made."""
         if name not in self._created:
             self.call(lambda apis: _create_collection(apis, name, dims))
@@ -222,17 +228,26 @@ class QdrantServer:
         return text.replace(self.address.password, "***") if self.address.password else text
 
 
-def _create_collection(apis: Apis, name: str, dims: int) -> None:
-    """Create a collection (cosine, int8 in memory) and the indexes that filters need."""
+def _create_collection(apis: Apis, name: str, dims: int | None) -> None:
+    """Create a collection (cosine, int8 in memory; or sparse) and the indexes that filters need."""
     from qdrant_client.http import models
     from qdrant_client.http.exceptions import UnexpectedResponse
 
-    wanted = models.CreateCollection(
-        vectors=models.VectorParams(size=dims, distance=models.Distance.COSINE),
-        quantization_config=models.ScalarQuantization(
-            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-        ),
-    )
+    if dims is None:
+        # Without the modifier IDF: it would count the memories of all stores in the collection.
+        wanted = models.CreateCollection(
+            vectors={},
+            sparse_vectors={name: models.SparseVectorParams() for name in (BM25, COVER_DENSITY)},
+        )
+    else:
+        wanted = models.CreateCollection(
+            vectors=models.VectorParams(size=dims, distance=models.Distance.COSINE),
+            quantization_config=models.ScalarQuantization(
+                scalar=models.ScalarQuantizationConfig(
+                    type=models.ScalarType.INT8, always_ram=True
+                )
+            ),
+        )
     try:
         apis.collections_api.create_collection(name, create_collection=wanted)
     except UnexpectedResponse as error:
@@ -257,10 +272,17 @@ def _create_collection(apis: Apis, name: str, dims: int) -> None:
             )
 
 
-def _check_collection(found: CollectionInfo, server: str, name: str, dims: int) -> None:
+def _check_collection(found: CollectionInfo, server: str, name: str, dims: int | None) -> None:
     from qdrant_client.http import models
 
     vectors = found.config.params.vectors
+    if dims is None:
+        if not {BM25, COVER_DENSITY} <= {*(found.config.params.sparse_vectors or ())}:
+            raise Unavailable(
+                f"{server}: collection {name} has no sparse vectors of words; give another name in"
+                " the URL, or delete the collection"
+            )
+        return
     if isinstance(vectors, models.VectorParams):
         actual = f"{vectors.size} dimensions and {vectors.distance.value} distance"
         right = vectors.size == dims and vectors.distance == models.Distance.COSINE

@@ -6,6 +6,7 @@ drops those that were deleted or may not be seen, and scores the rest by its own
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,9 @@ _ROUNDS = 4
 _ROUND_FACTOR = 6  # each round fetches this many times more points
 _MAX_POINTS = 10_000
 _SPARE_POINTS = 32
+_LARGE_S = (
+    60.0  # how long a store is taken to have more than MAX_EXACT vectors, once it was seen to
+)
 _ROUNDING = 1e-5  # by how much the server's float32 cosines may be off
 
 
@@ -49,6 +53,7 @@ class QdrantVectors(SqlVectors):
         self._store = Outbox(db).store_id()
         self.breaker = Breaker(VECTORS, server.ping)
         self.on_loss: Callable[[], None] = lambda: None
+        self._large_until_s = 0.0
 
     def is_current(self) -> bool:
         return self._row("SELECT 1 FROM outbox WHERE tier = 'vectors' LIMIT 1") is None
@@ -149,9 +154,18 @@ class QdrantVectors(SqlVectors):
     def _params(self) -> SearchParams:
         from qdrant_client.http.models import QuantizationSearchParams, SearchParams
 
-        if self._row("SELECT 1 FROM vectors LIMIT 1 OFFSET ?", (MAX_EXACT,)) is None:
+        if not self._is_large():
             return SearchParams(exact=True)
         return SearchParams(
             hnsw_ef=_HNSW_EF,
             quantization=QuantizationSearchParams(rescore=True, oversampling=_OVERSAMPLING),
         )
+
+    def _is_large(self) -> bool:
+        """True when the store has more than MAX_EXACT vectors. Not looked up in each search: the
+        database walks over as many rows."""
+        now_s = time.monotonic()
+        if now_s >= self._large_until_s:
+            beyond = self._row("SELECT 1 FROM vectors LIMIT 1 OFFSET ?", (MAX_EXACT,))
+            self._large_until_s = now_s + _LARGE_S if beyond is not None else 0.0
+        return now_s < self._large_until_s

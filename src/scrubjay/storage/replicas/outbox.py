@@ -20,6 +20,7 @@ from scrubjay.text.urls import is_server_url
 T = TypeVar("T")
 
 VECTORS, GRAPH = KINDS = ("vectors", "graph")
+WORDS = "words"  # of a store in Postgres, on the server of its vectors
 MAX_COUNTED = 100_000  # counting more takes time and is of no use
 REBUILT = ""  # as `other`: the memory was deleted, and all its links with it
 EVERYTHING = ""  # as `id`: clear the whole store before the changes after this one
@@ -86,6 +87,9 @@ class Replica(Protocol):
 
     def ping(self) -> None:
         """Raise Unavailable when the server does not answer."""
+
+    def is_outdated(self) -> bool:
+        """True when everything must be sent again, although nothing is missing."""
 
 
 def batches(values: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -180,6 +184,13 @@ class Outbox(SqlTable):
                 )
             db.execute("DELETE FROM projections WHERE tier = ?", (kind,))
             db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
+
+    def forget(self, kind: str) -> None:
+        """Stop recording changes for a replica; the next process that names it attaches it."""
+        if kind in self.attached():
+            with self._db.write() as db:
+                db.execute("DELETE FROM projections WHERE tier = ?", (kind,))
+                db.execute("DELETE FROM outbox WHERE tier = ?", (kind,))
 
     def add_everything(self, kind: str) -> None:
         """Have a replica cleared and filled again."""
@@ -315,6 +326,8 @@ class ReplicaSource(SqlTable):
             " WHERE EXISTS (SELECT 1 FROM chunks AS c JOIN vectors AS v ON v.chunk = c.n"
             " JOIN models AS o ON o.n = v.model WHERE c.memory = m.n AND o.role = 'main')"
         )
+        if kind == WORDS:
+            return self._number("SELECT count(*) FROM words")
         which = with_vectors if kind == VECTORS else ""
         return self._number(f"SELECT count(*) FROM memories AS m{which}")
 

@@ -11,19 +11,28 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import InvalidInput, StoreError, Unavailable
 from scrubjay.runtime.closing import close_all
-from scrubjay.storage.replicas.outbox import GRAPH, KINDS, VECTORS, Outbox, Replica, ReplicaSource
+from scrubjay.storage.replicas.outbox import (
+    GRAPH,
+    KINDS,
+    VECTORS,
+    WORDS,
+    Outbox,
+    Replica,
+    ReplicaSource,
+)
 from scrubjay.storage.replicas.worker import THREAD, ReplicaWorker
-from scrubjay.text.urls import NO_REPLICAS
+from scrubjay.text.urls import EXACT, KEYWORD, NO_REPLICAS, is_server_url
 from scrubjay.types.reports import Reindexed, ServerState
 
 if TYPE_CHECKING:
     from scrubjay.storage.database import Database
+    from scrubjay.storage.qdrant.client import QdrantServer
     from scrubjay.storage.sql.graph import SqlGraph
+    from scrubjay.storage.sql.keyword_ranking import KeywordIndex
     from scrubjay.storage.sql.records import SqlRecords
     from scrubjay.storage.sql.vectors import SqlVectors
     from scrubjay.text.urls import ReplicaAddresses
 
-WORDS = "words"
 INDEXES = (WORDS, *KINDS)
 
 
@@ -39,6 +48,7 @@ class Replicas:
             self.outbox.separate_copied_file()
         self.vectors: SqlVectors | None = None
         self.graph: SqlGraph | None = None
+        self.keyword: KeywordIndex | None = None
         self._close: list[Callable[[], None]] = []
         self._caught_up: Callable[[], None] = lambda: None
         replicas: list[Replica] = []
@@ -55,6 +65,8 @@ class Replicas:
                 vectors.on_loss = lambda: self.worker.recheck(VECTORS)
                 vectors.breaker.on_back = self._server_is_back
                 self._close.append(vectors.close)
+            if is_server_url(db.path):  # a file has a faster index of its own
+                self._add_words(db, qdrant, replicas)
             self._close.append(qdrant.close)
         if servers.graph is not None:
             from scrubjay.storage.falkordb.client import FalkorServer
@@ -78,11 +90,34 @@ class Replicas:
         if any(self.outbox.count(replica.kind) for replica in attached):
             self.worker.wake()  # an earlier process left changes behind
 
+    def _add_words(
+        self,
+        db: Database,
+        qdrant: QdrantServer,
+        replicas: list[Replica],
+    ) -> None:
+        """Let Qdrant list candidates for keyword search, unless its address says not to."""
+        if dict(qdrant.address.options).get(KEYWORD) == EXACT:
+            self.outbox.forget(WORDS)
+            return
+        from scrubjay.storage.qdrant.keyword import QdrantKeyword
+        from scrubjay.storage.qdrant.keyword_replica import QdrantKeywordReplica
+        from scrubjay.storage.qdrant.vectors import QdrantVectors
+
+        replica = QdrantKeywordReplica(db, qdrant)
+        replicas.append(replica)
+        if isinstance(self.vectors, QdrantVectors):
+            keyword = self.keyword = QdrantKeyword(db, qdrant, self.vectors.breaker)
+            keyword.on_loss = lambda: self.worker.recheck(WORDS)
+
     def prepare_search(self) -> None:
         """Begin to fill replicas that are used for the first time; wait briefly for recent changes."""
+        attached = self.outbox.attached()
         for kind, replica in self._replicas.items():
-            attached = self.outbox.is_attached(kind, replica.place)
-            if not attached and not self.outbox.is_dropped(kind, replica.place):
+            if attached.get(kind) != replica.place and not (
+                self.outbox.is_attached(kind, replica.place)  # or raises: another one is
+                or self.outbox.is_dropped(kind, replica.place)
+            ):
                 self.worker.wake()
         self.worker.settle()
 
@@ -111,9 +146,10 @@ class Replicas:
         for kind, replica in self._replicas.items():
             if kind not in kinds or (self.graph if kind == GRAPH else self.vectors) is None:
                 continue  # the database searches in its place
-            if self.worker.is_dropped(kind):
+            count = self.worker.behind(kind)
+            if count is None:
                 yield f"{kind}: {replica.place} was detached from this store; open the store again"
-            elif count := self.worker.pending_for(kind):
+            elif count:
                 changes = "1 change" if count == 1 else f"{count:,} changes"
                 why = f" ({reason})" if (reason := self.worker.outage.get(kind)) else ""
                 yield f"{kind}: {replica.place} is {changes} behind{why}"
@@ -165,10 +201,14 @@ class Replicas:
         if place is None and (place := self._left_behind(kind)) is None:
             raise InvalidInput(f"no server is attached for the {kind}: there is nothing to drop")
         self.outbox.detach(kind)
+        if kind == VECTORS:
+            self.outbox.detach(WORDS)
         if kind not in self._replicas:
             return f"the data at {place} stays there; add --{kind} to delete it as well"
         try:
             self._replicas[kind].clear()
+            if kind == VECTORS and WORDS in self._replicas:
+                self._replicas[WORDS].clear()
         except Unavailable as error:
             return f"the data at {place} stays there: {error}"
         return ""
@@ -185,6 +225,8 @@ class Replicas:
         if self.outbox.is_dropped(kind, replica.place):
             replica.ping()
             self.outbox.attach(kind, replica.place)
+            if kind == VECTORS and WORDS in self._replicas:
+                self.outbox.attach(WORDS, replica.place)
         else:
             self.outbox.add_everything(kind)
         self.worker.wake()

@@ -73,9 +73,13 @@ class ReplicaWorker:
 
     def pending_for(self, kind: str) -> int:
         """Return the number of changes that one replica does not have; a new one has nothing."""
+        return self.behind(kind) or 0
+
+    def behind(self, kind: str) -> int | None:
+        """Return the number of changes that one replica does not have; None if it was dropped."""
         if kind in self._outbox.attached():
             return self._outbox.count(kind)
-        return 0 if self.is_dropped(kind) else self._source.count(kind)
+        return None if self.is_dropped(kind) else self._source.count(kind)
 
     def is_dropped(self, kind: str) -> bool:
         """True when a replica that is named here was detached, by any process."""
@@ -267,7 +271,7 @@ class ReplicaWorker:
         expected = self._source.count(feed.kind)
         if self._outbox.next(feed.kind, 1):
             return  # those first
-        if stored < expected:
+        if stored < expected or feed.replica.is_outdated():
             self._outbox.add_everything(feed.kind)
         feed.checked_s = time.monotonic()
 

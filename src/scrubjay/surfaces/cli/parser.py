@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrubjay._version import __version__
 from scrubjay.errors import InvalidInput
+from scrubjay.surfaces.cli.main_help import MAIN_HELP
 from scrubjay.surfaces.render.terminal import out
 from scrubjay.text.urls import strip_credentials
 from scrubjay.text.validation import did_you_mean
@@ -110,7 +111,7 @@ def _split(argv: list[str]) -> tuple[str, list[str]]:
         if word in COMMANDS:
             return word, argv[:place] + argv[place + 1 :]
         if word in ("help", "-h", "--help"):
-            raise _exit_with(help_of(argv[place + 1]) if argv[place + 1 :] else main_help())
+            raise _exit_with(help_of(argv[place + 1]) if argv[place + 1 :] else MAIN_HELP)
         if word == "--version":
             raise _exit_with(f"scrubjay {__version__}")
         option, equals, _ = word.partition("=")
@@ -128,7 +129,7 @@ def _split(argv: list[str]) -> tuple[str, list[str]]:
             raise _unknown(word)
     if argv:
         raise UsageError("the following arguments are required: COMMAND", _USAGE)
-    raise _exit_with(main_help())
+    raise _exit_with(MAIN_HELP)
 
 
 def _unknown(word: str) -> UsageError:
@@ -166,7 +167,8 @@ def record(name: str) -> Command:
     return command
 
 
-def main_help() -> str:
+def make_main_help() -> str:
+    """Return the help that lists all commands, from their records; `main_help` has it ready."""
     lines, last = [_USAGE, "", _PURPOSE], ""
     for group, _, names in _INDEX:
         if group != last:
