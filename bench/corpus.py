@@ -101,7 +101,7 @@ def generate(size: int, seed: int = 20) -> Corpus:
     words = _vocabulary(rng)
     topics = max(8, size // 150)
     topic_of = rng.integers(0, topics, size)
-    topic_words = _zipf(rng, len(words), (topics, WORDS_OF_A_TOPIC), 500.0)
+    topic_words = zipf(rng, len(words), (topics, WORDS_OF_A_TOPIC), 500.0)
     texts = _texts(rng, words, topic_words[topic_of])
     centres = unit(rng.standard_normal((topics, DIMS), dtype=np.float32))
     # Sentence embeddings share a direction, so unrelated texts have a small positive cosine.
@@ -121,9 +121,11 @@ def unit(rows: NDArray[Any]) -> Vectors:
     return np.ascontiguousarray(scaled, dtype=np.float32)
 
 
-def _zipf(rng: Rng, words: int, shape: tuple[int, ...], offset: float) -> NDArray[np.int64]:
+def zipf(
+    rng: Rng, words: int, shape: tuple[int, ...], offset: float, exponent: float = 1.0
+) -> NDArray[np.int64]:
     """Draw word numbers by Zipf's law in Mandelbrot's form: rank r as 1 / (r + offset)."""
-    weights = 1.0 / (np.arange(words) + offset)
+    weights = 1.0 / (np.arange(words) + offset) ** exponent
     drawn = np.searchsorted(np.cumsum(weights) / weights.sum(), rng.random(shape))
     return np.minimum(drawn, words - 1).astype(np.int64)
 
@@ -132,7 +134,7 @@ def _vocabulary(rng: Rng) -> list[str]:
     """Content words by falling frequency; past the commonest, some are names or identifiers."""
     seen = dict.fromkeys(COMMON_WORDS)
     while len(seen) < CONTENT_WORDS:
-        word = "".join(_syllable(rng) for _ in range(int(rng.integers(1, 4))))
+        word = "".join(syllable(rng) for _ in range(int(rng.integers(1, 4))))
         word += _pick(rng, _SUFFIXES)
         kind = len(seen) % 18 if len(seen) > COMMONEST else 0
         if kind in (4, 13):
@@ -148,7 +150,7 @@ def _pick(rng: Rng, parts: Sequence[str]) -> str:
     return parts[int(rng.integers(len(parts)))]
 
 
-def _syllable(rng: Rng) -> str:
+def syllable(rng: Rng) -> str:
     return _pick(rng, _ONSETS) + _pick(rng, _NUCLEI) + _pick(rng, _CODAS)
 
 
@@ -174,8 +176,8 @@ def _texts(rng: Rng, words: list[str], topical: NDArray[np.int64]) -> list[str]:
     tokens = int(lengths.sum())
     # One flat draw for all tokens: drawing text by text would take longer than the benchmark.
     table = np.array([*STOP_WORDS, *words], dtype=object)
-    stops = _zipf(rng, len(STOP_WORDS), (tokens,), 5.0)
-    general = len(STOP_WORDS) + _zipf(rng, len(words), (tokens,), 30.0)
+    stops = zipf(rng, len(STOP_WORDS), (tokens,), 5.0)
+    general = len(STOP_WORDS) + zipf(rng, len(words), (tokens,), 30.0)
     column = rng.integers(0, WORDS_OF_A_TOPIC, tokens)
     own = len(STOP_WORDS) + topical[np.repeat(np.arange(len(topical)), lengths), column]
     kinds = rng.random(tokens)

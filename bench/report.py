@@ -16,6 +16,7 @@ MODES = "bench of modes"
 GNOSIS = "bench of gnosis"
 VAULT = "bench of vault"
 TWO_PASS = "bench of two passes"
+VECTORS = "bench of vectors"
 SERVERS = "bench of servers"
 DOORS = "bench of doors"
 MODELS = "bench of models"
@@ -23,6 +24,7 @@ START = "bench of the start"
 AGENTS = "bench of agents"
 MILLION = "bench of a million"
 WORDS = "bench of words on servers"
+WRITING = "bench of writing"
 _PARTS = (
     MEMORIES,
     START,
@@ -31,10 +33,12 @@ _PARTS = (
     GNOSIS,
     VAULT,
     TWO_PASS,
+    VECTORS,
     SERVERS,
     DOORS,
     AGENTS,
     MODELS,
+    WRITING,
     MILLION,
     WORDS,
 )

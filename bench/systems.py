@@ -68,7 +68,7 @@ def memories(texts: Sequence[str]) -> Iterable[Mapping[str, Any]]:
     return ({"id": str(row), "text": text} for row, text in enumerate(texts))
 
 
-def open_scrubjay(path: Path, embedder: Precomputed | bool | None) -> Any:
+def open_scrubjay(path: Path | str, embedder: Precomputed | bool | None) -> Any:
     """Open a scrubjay store at a path. Imported late: peers run in processes without scrubjay."""
     import scrubjay
 

@@ -19,6 +19,7 @@ from bench.report import Row, times
 from bench.sentences import embedded, sentences
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sql.vectors import SqlEmbeddingQueue
+from scrubjay.storage.sqlite.cache import copies as vector_copies
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.vectors import SqliteVector
 from scrubjay.types import Chunk, Memory, Scope
@@ -61,6 +62,7 @@ def measure(home: Path, say: Say, *, folder: Path | None, quick: bool) -> list[R
     every = embedded(texts)
     stored, queries = every[: -plan.queries], every[-plan.queries :]
     say(f"storing {len(stored):,} vectors, and fitting a rotation")
+    vector_copies.MIN_CACHED = len(stored) + 1  # cells would make the shortlists
     home.mkdir(parents=True, exist_ok=True)
     with closing(SqliteDatabase(str(home / "vectors.db"))) as db:
         index = _filled(db, stored)

@@ -29,7 +29,7 @@ def _singles(corpus: Corpus, home: Path, adds: int) -> Row:
     """One durable commit a memory, in turns with one durable commit a row."""
     texts = corpus.texts[:adds]
     embedder = Precomputed(texts, corpus.vectors[:adds])
-    with open_scrubjay(home / "single.db", embedder) as store, _bare(home / "bare.db") as plain:
+    with open_scrubjay(home / "single.db", embedder) as store, bare(home / "bare.db") as plain:
 
         def add(block: Sequence[str]) -> None:
             for text in block:
@@ -37,9 +37,9 @@ def _singles(corpus: Corpus, home: Path, adds: int) -> Row:
 
         def insert(block: Sequence[str]) -> None:
             for text in block:
-                _insert(plain, [text])
+                insert_rows(plain, [text])
 
-        wall, cpu = _turns(add, insert, texts, BLOCK)
+        wall, cpu = turns(add, insert, texts, BLOCK)
     what = "`add` beside a bare SQLite insert, one commit with `synchronous=FULL` each"
     return Row(what, f"{times(wall)} wall, {times(cpu)} CPU")
 
@@ -49,16 +49,16 @@ def _batches(corpus: Corpus, home: Path) -> Row:
     count = min(len(corpus.texts), 5 * BATCH)
     texts = corpus.texts[:count]
     embedder = Precomputed(texts, corpus.vectors[:count])
-    with open_scrubjay(home / "many.db", embedder) as store, _bare(home / "plain.db") as plain:
+    with open_scrubjay(home / "many.db", embedder) as store, bare(home / "plain.db") as plain:
 
         def add(block: Sequence[str]) -> None:
             store.add_many([{"text": text} for text in block])
             store.pending(wait=True)
 
         def insert(block: Sequence[str]) -> None:
-            _insert(plain, block)
+            insert_rows(plain, block)
 
-        wall, cpu = _turns(add, insert, texts, count // 5)
+        wall, cpu = turns(add, insert, texts, count // 5)
     what = (
         f"`add_many` of {count // 5}, vectors stored too, beside bare `executemany` of the texts"
     )
@@ -77,7 +77,7 @@ def _size(corpus: Corpus, home: Path) -> Row:
     return Row(what, f"{size(weight)}, {times(weight / raw)} the raw text")
 
 
-def _turns(ours: Write, theirs: Write, texts: Sequence[str], step: int) -> tuple[float, float]:
+def turns(ours: Write, theirs: Write, texts: Sequence[str], step: int) -> tuple[float, float]:
     """Let both write each block in turn; return how many times their wall and CPU ours took."""
     blocks = [texts[start : start + step] for start in range(0, len(texts), step)]
     costs = [(_cost(ours, block), _cost(theirs, block)) for block in blocks]
@@ -96,7 +96,7 @@ def _cost(write: Write, block: Sequence[str]) -> tuple[float, float]:
 
 
 @contextmanager
-def _bare(path: Path) -> Iterator[sqlite3.Connection]:
+def bare(path: Path) -> Iterator[sqlite3.Connection]:
     """Open the least that stores a text durably: one table, a journal, and no index."""
     plain = sqlite3.connect(path, isolation_level=None)
     with closing(plain):
@@ -106,7 +106,7 @@ def _bare(path: Path) -> Iterator[sqlite3.Connection]:
         yield plain
 
 
-def _insert(plain: sqlite3.Connection, texts: Sequence[str]) -> None:
+def insert_rows(plain: sqlite3.Connection, texts: Sequence[str]) -> None:
     plain.execute("BEGIN IMMEDIATE")
     plain.executemany("INSERT INTO memory (text) VALUES (?)", [(text,) for text in texts])
     plain.execute("COMMIT")

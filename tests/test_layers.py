@@ -41,7 +41,7 @@ EXCEPTIONS: dict[str, set[str]] = {
     "surfaces/cli/operate.py": {"models", "ops", "search"},
     "surfaces/cli/search.py": {"insight", "search"},
     "surfaces/cli/common.py": {"search", "sharing", "storage"},
-    "surfaces/cli/transfer.py": {"ops", "write"},
+    "surfaces/cli/transfer.py": {"ops"},
     "surfaces/cli/vectors.py": {"models"},
     "surfaces/cli/write.py": {"conversations"},
     "surfaces/callers.py": {"models"},

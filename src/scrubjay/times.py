@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from scrubjay.errors import InvalidInput
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _MIN_MILLISECONDS = 1e11  # as seconds that is the year 5138, as milliseconds 1973
 
 _MAX_TIME_CHARS = 200  # with the name of a zone; the patterns below take the square of the length
@@ -108,7 +109,7 @@ def micros(moment: datetime) -> int:
 
 def span_micros(span: timedelta) -> int:
     """Return the exact microseconds of a span of time."""
-    return span // timedelta(microseconds=1)
+    return span // _MICROSECOND
 
 
 def moment(us: int | None) -> datetime | None:

@@ -13,6 +13,7 @@ import pytest
 from fakes import HashingEmbedder
 
 import scrubjay
+from scrubjay.storage.sqlite.postings.check import damage_of
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +62,7 @@ def assert_whole(path):
     try:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-        db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+        assert damage_of(db, filled=True) == ""
         assert (
             db.execute("SELECT n FROM memories ORDER BY n").fetchall()
             == db.execute("SELECT rowid FROM words ORDER BY rowid").fetchall()

@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 import scrubjay
+from scrubjay.storage.sqlite.postings.check import damage_of
 from scrubjay.text.analysis import normalize, tokens
 
 WORDS = ("apple", "banana", "cherry", "C++", "日本", "don't")
@@ -160,7 +161,8 @@ class StoreMachine(RuleBasedStateMachine):
     def _indexes_agree(self):
         with self.store._context.db.write() as db:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+            self.store._context.db.write_gathered()
+            assert damage_of(db, filled=True) == ""
             rows = db.execute(
                 "SELECT m.id, m.text, w.text FROM memories AS m LEFT JOIN words AS w ON w.rowid = m.n"
             ).fetchall()

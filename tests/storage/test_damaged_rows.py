@@ -16,6 +16,8 @@ from fakes import TokenEmbedder
 import scrubjay
 from scrubjay.errors import NotFound, ScrubjayError, StoreError
 from scrubjay.storage.sql.readable import named_damage
+from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.postings.tables import index_some
 
 NOT_UTF8 = b"\xff\xfe broken"
 MEMORY_COLUMNS = (
@@ -307,7 +309,9 @@ def test_users_learn_nothing_of_the_damage_of_others(path: Path) -> None:
 
 
 def test_a_damaged_keyword_index_leaves_the_other_sources(path: Path) -> None:
-    write(path, "UPDATE words_data SET block = ? WHERE id > 10", b"\x01\x02\x03")
+    with closing(SqliteDatabase(str(path))) as file, file.write() as db:
+        index_some(db, 1000)
+    write(path, "UPDATE posting_pages SET data = ?", b"\x01\x02\x03")
     with reopened(path) as store:
         results = store.search("apples orchard", limit=40)
         assert "whole-1" in {hit.id for hit in results}

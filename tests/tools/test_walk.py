@@ -15,8 +15,9 @@ MODELS = cache_dir()
 
 
 @pytest.mark.model
-# Before static vectors and other languages it was 25 and 20: an add now embeds, too.
-@pytest.mark.parametrize(("verb", "most"), [("search", 35), ("add", 28)])
+# Before static vectors and other languages it was 25 and 20: an add now embeds, too. A keyword index of
+# our own added six, a cache of vectors and the model process one or two each.
+@pytest.mark.parametrize(("verb", "most"), [("search", 42), ("add", 33)])
 def test_one_call_passes_through_few_files(verb, most, monkeypatch):
     """A reader who follows one call opens no more files than this."""
     monkeypatch.setenv("SCRUBJAY_CACHE", os.fspath(MODELS))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import scrubjay
 from scrubjay.errors import ScrubjayError
+from scrubjay.storage.sqlite.postings.check import damage_of
+from scrubjay.storage.sqlite.postings.migration import is_filled
 from tools.soak.embedder import SoakEmbedder
 
 Key = tuple[str, ...]
@@ -113,7 +115,7 @@ def damage(path: str | Path) -> list[str]:
         with closing(sqlite3.connect(path)) as db:
             found = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
             found += [f"foreign key: {row}" for row in db.execute("PRAGMA foreign_key_check")]
-            db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+            found += filter(None, [damage_of(db, filled=is_filled(db))])
             rows = db.execute(
                 "SELECT count(*) FROM memories WHERE n NOT IN (SELECT rowid FROM words)"
             )

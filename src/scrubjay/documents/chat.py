@@ -23,9 +23,12 @@ class _Message(NamedTuple):
     speaker: str
     text: str
     at: datetime | None = None
+    id: str = ""
 
 
-class _Conversation(NamedTuple):
+class Conversation(NamedTuple):
+    """One conversation of an export, as it was shown last."""
+
     messages: list[_Message]
     title: str = ""
     id: str = ""
@@ -46,13 +49,13 @@ def read_chat(text: str) -> list[Document]:
     return [_document(*pair) for pair in zip(conversations, names, strict=True)]
 
 
-def _document(conversation: _Conversation, name: str) -> Document:
-    messages = conversation.messages
+def _document(chat: Conversation, name: str) -> Document:
+    messages = chat.messages
     times = [message.at for message in messages if message.at is not None]
-    created_at, updated_at = conversation.created_at, conversation.updated_at
+    created_at, updated_at = chat.created_at, chat.updated_at
     return Document(
         "\n\n".join(f"{message.speaker}: {message.text}" for message in messages) + "\n",
-        title=" ".join(conversation.title.split()),
+        title=" ".join(chat.title.split()),
         name=name,
         format="chat",
         created_at=times[0] if times else created_at,
@@ -61,11 +64,11 @@ def _document(conversation: _Conversation, name: str) -> Document:
     )
 
 
-def _names(conversations: Iterable[_Conversation]) -> list[str]:
+def _names(conversations: Iterable[Conversation]) -> list[str]:
     """Return distinct names: the id, else the number; the first without an id has the file's name."""
     names: dict[str, None] = {}
-    for number, conversation in enumerate(conversations, 1):
-        name = conversation.id or ("" if number == 1 else str(number))
+    for number, one in enumerate(conversations, 1):
+        name = one.id or ("" if number == 1 else str(number))
         names[name if name not in names else f"{name} ({number})"] = None
     return list(names)
 
@@ -91,19 +94,20 @@ def _json_lines(text: str) -> list[Any] | None:
     return values
 
 
-def _conversations(value: Any) -> list[_Conversation] | None:
+def _conversations(value: Any) -> list[Conversation] | None:
     """Return the conversations of an object, or of a list of conversations or messages; else None."""
     if isinstance(value, dict):
-        conversation = _conversation(value)
-        return _messages_alone([value]) if conversation is None else [conversation]
+        one = conversation_of(value)
+        return _messages_alone([value]) if one is None else [one]
     if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
         return None
-    if _conversation(value[0]) is None:
+    if conversation_of(value[0]) is None:
         return _messages_alone(value)
-    return [one for one in map(_conversation, value) if one is not None]
+    return [one for one in map(conversation_of, value) if one is not None]
 
 
-def _conversation(value: dict[str, Any]) -> _Conversation | None:
+def conversation_of(value: dict[str, Any]) -> Conversation | None:
+    """Read an exported conversation; None for an object that is none."""
     messages: list[_Message] | None = None
     if isinstance(value.get("mapping"), dict):
         messages = _chatgpt_messages(value["mapping"], value.get("current_node"))
@@ -113,7 +117,7 @@ def _conversation(value: dict[str, Any]) -> _Conversation | None:
         messages = _generic_messages(value["messages"])
     if messages is None:
         return None
-    return _Conversation(
+    return Conversation(
         messages,
         title=_first_text(value, "title", "name"),
         id=_first_text(value, "conversation_id", "uuid", "id"),
@@ -122,14 +126,14 @@ def _conversation(value: dict[str, Any]) -> _Conversation | None:
     )
 
 
-def _messages_alone(values: list[dict[str, Any]]) -> list[_Conversation] | None:
+def _messages_alone(values: list[dict[str, Any]]) -> list[Conversation] | None:
     """Return the one conversation of a list of messages."""
     for read_messages in (_slack_messages, _generic_messages, _transcript_messages):
         messages = read_messages(values)
         if messages is not None:
             summaries = (one.get("summary") for one in values if one.get("type") == "summary")
             title = next((one for one in summaries if isinstance(one, str)), "")
-            return [_Conversation(messages, title=valid_unicode(title))]
+            return [Conversation(messages, title=valid_unicode(title))]
     return None
 
 
@@ -138,7 +142,8 @@ def _chatgpt_messages(nodes: dict[str, Any], current: object) -> list[_Message] 
     if not nodes or not all(isinstance(node, dict) for node in nodes.values()):
         return None
     branch: dict[str, None] = {}
-    node: object = current if isinstance(current, str) else next(reversed(nodes))
+    is_there = isinstance(current, str) and current in nodes
+    node: object = current if is_there else next(reversed(nodes))
     while isinstance(node, str) and node in nodes and node not in branch:
         branch[node] = None
         node = nodes[node].get("parent")
@@ -154,7 +159,8 @@ def _chatgpt_message(message: object) -> _Message | None:
     if isinstance(about, dict) and about.get("is_visually_hidden_from_conversation"):
         return None
     role = str(author.get("role") or "")
-    return _Message(role, _content(content.get("parts")), _time(message.get("create_time")))
+    text, at = content_text(content.get("parts")), _time(message.get("create_time"))
+    return _Message(role, text, at, _first_text(message, "id"))
 
 
 def _claude_messages(values: list[Any]) -> list[_Message] | None:
@@ -164,8 +170,9 @@ def _claude_messages(values: list[Any]) -> list[_Message] | None:
     return _spoken(
         _Message(
             one["sender"],
-            _content(one.get("content")) or _content(one.get("text")),
+            content_text(one.get("content")) or content_text(one.get("text")),
             _time(one.get("created_at")),
+            _first_text(one, "uuid"),
         )
         for one in values
     )
@@ -199,7 +206,7 @@ def _slack_messages(values: list[Any]) -> list[_Message] | None:
     if not any(isinstance(one.get("user"), str) and "text" in one for one in values):
         return None
     return _spoken(
-        _Message(_slack_name(one), _content(one.get("text")), _time(one["ts"]))
+        _Message(_slack_name(one), content_text(one.get("text")), _time(one["ts"]))
         for one in values
         if one.get("subtype") not in _SLACK_EVENTS
     )
@@ -225,7 +232,7 @@ def _role_message(message: Mapping[str, Any]) -> _Message:
     name, role = message.get("name"), message["role"]
     return _Message(
         name if isinstance(name, str) and name and role in _ROLES else role,
-        _content(message.get("content")),
+        content_text(message.get("content")),
         _first_time(message, "timestamp", "created_at", "create_time", "date"),
     )
 
@@ -239,7 +246,7 @@ def _spoken(messages: Iterable[_Message | None]) -> list[_Message]:
     ]
 
 
-def _content(value: object) -> str:
+def content_text(value: object) -> str:
     """Return the text of a message: a string, or the text blocks of a list, without tool results."""
     if isinstance(value, str):
         return valid_unicode(value.replace("\0", "")).strip()
@@ -251,7 +258,7 @@ def _content(value: object) -> str:
 def _block(block: object) -> str:
     if isinstance(block, dict) and block.get("type") in TEXT_PARTS:
         block = block.get("text")
-    return _content(block) if isinstance(block, str) else ""
+    return content_text(block) if isinstance(block, str) else ""
 
 
 def _first_text(value: Mapping[str, Any], *keys: str) -> str:

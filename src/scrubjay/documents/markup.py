@@ -60,7 +60,7 @@ def _aliases(front: dict[str, object]) -> list[str]:
     given = next((front[key] for key in ("aliases", "alias") if front.get(key)), None)
     if isinstance(given, str):
         given = given.split(",")
-    return list(split_topics(given))
+    return [*split_topics(given), *split_topics([front.get("permalink")])]
 
 
 def tags_and_targets(text: str) -> tuple[list[str], list[Target]]:

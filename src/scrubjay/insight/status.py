@@ -9,8 +9,9 @@ from scrubjay.storage.schema import SCHEMA_VERSION
 from scrubjay.storage.sql.messages import SqlMessages
 from scrubjay.storage.sql.overview import SqlCounts
 from scrubjay.storage.sql.vectors import MAX_TRIES
+from scrubjay.storage.sqlite.cache.notes import notes
 from scrubjay.storage.sqlite.rotations import SqliteRotations
-from scrubjay.types.reports import Drawing, ShortVectors, Status
+from scrubjay.types.reports import Drawing, ShortVectors, Status, VectorCells
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ def status(
         uncompared=embedding.uncompared(scope),
         why_pending=embedding.why_pending() if left > failed else "",
         languages=embedding.languages(),
+        vector_cells=_vector_cells(db),
     )
 
 
@@ -75,6 +77,20 @@ def _short_vectors(db: Database, embedding: Embedding) -> dict[str, ShortVectors
             values = {name: getattr(fitted, name) for name in names}
             found[model] = found[model]._replace(**values)
     return found
+
+
+def _vector_cells(db: Database) -> dict[str, VectorCells]:
+    """Return, by model, what its cache has."""
+    with db.read() as reading:
+        names = dict(reading.execute("SELECT n, name FROM models").fetchall())
+        known = notes(reading)
+    return {
+        names[n]: VectorCells(
+            note.rows, note.cells, note.probed, note.recall, note.trials, note.size_bytes
+        )
+        for n, note in sorted(known.items())
+        if type(names.get(n)) is str
+    }
 
 
 def drawing(db: Database, find_model: Callable[[], Extraction], scope: Scope) -> Drawing:

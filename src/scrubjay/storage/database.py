@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
@@ -53,6 +53,8 @@ NOTE = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE 
 
 # Keys of `meta`: deleted text that is still to be erased from the files, and from the keyword index.
 PURGE, PURGE_WORDS = "purge", "purge_words"
+# Keys of `meta`: the vector caches beside an SQLite file, and until when a process builds one.
+CACHES, CACHES_LEASE = "vector_caches", "vector_caches_lease"
 
 
 # Name in the table `keys`: the master key of a sealed store, encrypted.
@@ -165,6 +167,11 @@ class Database(ABC):
         while self._gathered:
             with self.write() as db:
                 self._gathered.pop(next(iter(self._gathered))).write(db)
+
+    @abstractmethod
+    def reserve(self, counts: Mapping[str, int]) -> list[int]:
+        """Return the first of as many new numbers as rows are to be written into each of these
+        tables; only inside a write, by which they are in order."""
 
     @abstractmethod
     def holding(self, term: Term) -> tuple[Clause, Clause]:

@@ -595,6 +595,95 @@ def m014_versions(db: sqlite3.Connection) -> None:
     db.execute("DROP TABLE history")
 
 
+# Names of FTS5's columns in its table of rows, and ours.
+_ROW_COLUMNS = {
+    "id": "memory",
+    **{f"c{at}": field for at, field in enumerate(_FIELDS)},
+}
+
+
+def _refuse_behind_the_index(table: str, number: str) -> tuple[str, ...]:
+    """Return triggers that refuse a change of the lines of a memory that is not in `unindexed`: a process of
+    an older version, which has the file open, would change them behind our index."""
+    return tuple(
+        f"""CREATE TRIGGER words_{event} BEFORE {event} ON {table}
+        WHEN NOT EXISTS (SELECT 1 FROM unindexed WHERE memory = {row}.{number})
+        BEGIN SELECT RAISE(ABORT, 'a newer scrubjay has opened this store'); END"""
+        for event, row in (("insert", "new"), ("update", "new"), ("delete", "old"))
+    )
+
+
+# Makes the rows of FTS5's table the table `words`; the rest of it stays as `words_fts5`, to be deleted.
+WORDS_WITHOUT_FTS5 = (
+    *(f"DROP TRIGGER IF EXISTS words_{event}" for event in ("insert", "update", "delete")),
+    "ALTER TABLE words RENAME TO words_fts5",
+    "ALTER TABLE words_fts5_content RENAME TO words",
+    *(
+        f"ALTER TABLE words RENAME COLUMN {before} TO {after}"
+        for before, after in _ROW_COLUMNS.items()
+    ),
+    *_refuse_behind_the_index("words", "memory"),
+    "INSERT INTO meta (key, value) VALUES ('postings', 1)",
+)
+
+
+def m015_postings(db: sqlite3.Connection) -> None:
+    """Our own keyword index. FTS5's answers until all memories are in it; a new file has none."""
+    for statement in (
+        # Blocks of postings by token. `target` is the segment that one is being merged into.
+        """CREATE TABLE segments (
+            n INTEGER PRIMARY KEY,
+            memories INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            target INTEGER
+        )""",
+        """CREATE TABLE postings (
+            segment INTEGER NOT NULL,
+            term NOT NULL,
+            first INTEGER NOT NULL,
+            span INTEGER NOT NULL,
+            count INTEGER NOT NULL,
+            head BLOB NOT NULL,
+            body BLOB NOT NULL,
+            PRIMARY KEY (segment, term, first)
+        ) WITHOUT ROWID""",
+        # Postings of tokens that few memories of a segment hold; `term` is the first of a page.
+        """CREATE TABLE posting_pages (
+            segment INTEGER NOT NULL,
+            term NOT NULL,
+            data BLOB NOT NULL,
+            PRIMARY KEY (segment, term)
+        ) WITHOUT ROWID""",
+        # Memories whose lines are written, and which are in no segment.
+        "CREATE TABLE unindexed (memory INTEGER PRIMARY KEY)",
+    ):
+        db.execute(statement)
+    if db.execute("SELECT 1 FROM words_content LIMIT 1").fetchone() is None:
+        for statement in (*WORDS_WITHOUT_FTS5, "DROP TABLE words_fts5"):
+            db.execute(statement)
+        return
+    db.execute("INSERT INTO unindexed (memory) SELECT id FROM words_content")
+    db.executemany(
+        "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)",
+        zip(("indexed_memories", "indexed_tokens"), _size_of_fts5(db), strict=True),
+    )
+    for statement in _refuse_behind_the_index("words_content", "id"):
+        db.execute(statement)
+
+
+def _size_of_fts5(db: sqlite3.Connection) -> tuple[int, int]:
+    """Return the number of rows and of tokens from FTS5's record of averages: one number for the rows,
+    and one for the tokens of each column."""
+    row = db.execute("SELECT block FROM words_data WHERE id = 1").fetchone()
+    numbers = [0]
+    for byte in row[0] if row else b"":
+        numbers[-1] = numbers[-1] << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(0)
+    return numbers[0], sum(numbers[1:])
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_memories,
     m002_files,
@@ -610,5 +699,6 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m012_model_roles,
     m013_changes,
     m014_versions,
+    m015_postings,
 )
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -753,6 +753,22 @@ class Store:
         filters = Filters(namespace, None, collection, topics, types, session=session)
         return self._transfer.export_jsonl(to, filters, force, progress)
 
+    def export_mem0(
+        self,
+        to: Path | TextIO,
+        *,
+        namespace: str | None = None,
+        types: Sequence[str] | str | None = None,
+        topics: Sequence[str] | str | None = None,
+        collection: str | None = None,
+        session: str | None = None,
+        force: bool = False,
+        progress: FileProgress | None = None,
+    ) -> reports.Exported:
+        """Write memories as the JSON of mem0's `get_all`; what it has no field for is in its metadata."""
+        filters = Filters(namespace, None, collection, topics, types, session=session)
+        return self._transfer.export_mem0(to, filters, force, progress)
+
     def import_entries(
         self,
         *sources: Path | TextIO | BinaryIO,
@@ -767,6 +783,24 @@ class Store:
         stop the others. `namespace` and `collection` take precedence over those of the entries.
         """
         return self._transfer.import_entries(sources, namespace, collection, dry_run, progress)
+
+    def import_from(
+        self,
+        name: str,
+        path: Path,
+        *,
+        namespace: str | None = None,
+        collection: str | None = None,
+        dry_run: bool = False,
+        progress: FileProgress | None = None,
+    ) -> reports.ImportedFrom:
+        """Import what another product stored: `name` is its format, such as `mem0` or `claude-code`.
+
+        Ids are made from those of the source, so that a second run changes nothing and continues one
+        that was stopped. What cannot be read is in `failed`, and the rest is stored. A folder of
+        `obsidian` or `basic-memory` is ingested. `dry_run` stores nothing.
+        """
+        return self._transfer.import_from(name, path, namespace, collection, dry_run, progress)
 
     # -- models, background work, replicas ----------------------------------------------------
 

@@ -126,7 +126,7 @@ class Share:
                 f"{memory.id} is in the collection {shared.name!r} already, as {copies[0]}; to"
                 " publish it again, unpublish it first"
             )
-        same = self._records.find_duplicate(memory.content_hash, memory.type, shared.namespace)
+        same = self._records.find_duplicate((memory.content_hash, memory.type, shared.namespace))
         if same is not None and memory.type != "message":
             raise InvalidInput(
                 f"the same text is in the collection {shared.name!r} already, as {same}"

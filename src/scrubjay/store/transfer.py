@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from scrubjay.errors import InvalidInput
 from scrubjay.store.context import Context
 from scrubjay.store.write import Writer
 from scrubjay.types import SHARED_PREFIX, Filters, Memory, Scope
-from scrubjay.types.reports import BackedUp, Exported, Imported
+from scrubjay.types.formats import FOLDERS, check_format
+from scrubjay.types.reports import BackedUp, Exported, Imported, ImportedFile, ImportedFrom
+
+if TYPE_CHECKING:
+    from scrubjay.write.import_export.forms import Form
+    from scrubjay.write.import_export.import_entries import Rights
 
 Path = str | os.PathLike[str]
 Progress = Callable[[int, int, str], None]
@@ -60,20 +66,41 @@ class Transfer:
     def export_jsonl(
         self, to: Path | TextIO, filters: Filters, force: bool, progress: Progress | None
     ) -> Exported:
-        from scrubjay.write.import_export.export import write_lines
-        from scrubjay.write.import_export.format import to_line
+        from scrubjay.write.import_export.forms import LINES
+
+        return self._export(LINES, to, filters, force, progress)
+
+    def export_mem0(
+        self, to: Path | TextIO, filters: Filters, force: bool, progress: Progress | None
+    ) -> Exported:
+        from scrubjay.write.import_export.forms import MEM0
+
+        return self._export(MEM0, to, filters, force, progress)
+
+    def _export(
+        self,
+        form: Form,
+        to: Path | TextIO,
+        filters: Filters,
+        force: bool,
+        progress: Progress | None,
+    ) -> Exported:
+        """Write memories into one file or stream."""
+        from scrubjay.write.import_export.export import write_file
+        from scrubjay.write.import_export.forms import pieces
 
         scope = self._context.scope(filters)
         ids, damaged = _with_ids(self._context.tables.records.ids_for_export(scope))
         entries = self._entries(ids, scope, damaged)
         if not hasattr(to, "write"):
-            written = write_lines(_absolute(to), entries, len(ids), force=force, report=progress)
+            place = _absolute(to)
+            written = write_file(place, form, entries, len(ids), force=force, report=progress)
             return written._replace(damaged=tuple(damaged))
         done = 0
-        for done, entry in enumerate(entries, 1):
-            to.write(to_line(entry) + "\n")
-            if progress:
-                progress(done, len(ids), entry.id)
+        for piece, done in pieces(form, entries):
+            to.write(piece)
+            if progress and done:
+                progress(done, len(ids), "")
         return Exported(done, damaged=tuple(damaged))
 
     def import_entries(
@@ -88,14 +115,7 @@ class Transfer:
 
         files = entries.files_in(entries.checked_sources(sources))
         total = len(files) if entries.are_counted(files) else 0
-        sees = self._context.sees
-        shares = bool(self._context.tables.people.visible(sees))
-
-        def placed(given: dict[str, Any]) -> dict[str, Any]:
-            return self._write.placed(self._moved(given, namespace, collection), shares)
-
-        changes = self._context.permissions.changes
-        rights = entries.Rights(sees, changes, placed, self._write.separate_copies)
+        rights = self._rights(namespace, collection)
         if not dry_run:
             self._context.embedding.activate()
         run = entries.EntryImport(self._context.shelf, rights, rehearsal=dry_run)
@@ -110,6 +130,64 @@ class Transfer:
         if not dry_run:
             self._context.embedding.wake()
         return done
+
+    def import_from(
+        self,
+        name: str,
+        path: Path,
+        namespace: str | None,
+        collection: str | None,
+        dry_run: bool,
+        progress: Progress | None,
+    ) -> ImportedFrom:
+        format, place = check_format(name), source_path(path)
+        if not dry_run:
+            self._context.embedding.activate()
+        if format in FOLDERS:
+            if not os.path.isdir(place):
+                raise InvalidInput(f"{place} is not a folder; give {FOLDERS[format]}")
+            done = self._import_folder(place, namespace, collection, dry_run, progress)
+        else:
+            from scrubjay.write.importers.formats import READERS
+            from scrubjay.write.importers.run import FileImport, import_files
+
+            rights = self._rights(namespace, collection)
+
+            def import_of(taken: dict[str, str]) -> FileImport:
+                return FileImport(self._context.shelf, rights, taken, rehearsal=dry_run)
+
+            done = import_files(READERS[format], place, import_of, progress)
+        if not dry_run:
+            self._context.embedding.wake()
+        return done
+
+    def _import_folder(
+        self,
+        folder: str,
+        namespace: str | None,
+        collection: str | None,
+        dry_run: bool,
+        progress: Progress | None,
+    ) -> ImportedFrom:
+        """Ingest a folder: its files stay where they are, and a later run follows their changes."""
+        folders = self._context.folders
+        done = folders.ingest(folder, collection, namespace, progress, rehearsal=dry_run)
+        counts = (done.added, done.updated + done.moved, done.unchanged)
+        left_out = Counter(reason for _, reason in done.skipped)
+        file = ImportedFile(folder, *counts, len(done.failed), dict(left_out))
+        return ImportedFrom(*counts, done.failed, done.notes, (file,))
+
+    def _rights(self, namespace: str | None, collection: str | None) -> Rights:
+        from scrubjay.write.import_export.import_entries import Rights
+
+        sees = self._context.sees
+        shares = bool(self._context.tables.people.visible(sees))
+
+        def placed(given: dict[str, Any]) -> dict[str, Any]:
+            return self._write.placed(self._moved(given, namespace, collection), shares)
+
+        changes = self._context.permissions.changes
+        return Rights(sees, changes, placed, self._write.separate_copies)
 
     def _entries(
         self, ids: Sequence[str], scope: Scope, damaged: list[tuple[str, str]]
@@ -156,6 +234,23 @@ def _with_ids(stored: Sequence[Any]) -> tuple[list[str], list[tuple[str, str]]]:
     ids = [id_ for id_ in stored if isinstance(id_, str)]
     damaged = [(repr(id_), "the id is not a text") for id_ in stored if not isinstance(id_, str)]
     return ids, damaged
+
+
+def check_entries(sources: Sequence[Path | TextIO | BinaryIO]) -> None:
+    """Refuse sources that cannot have entries."""
+    from scrubjay.write.import_export.import_entries import checked_sources
+
+    checked_sources(sources)
+
+
+def source_path(path: object) -> str:
+    """Return the absolute path of what is imported; refuse a missing one."""
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path) or not os.fspath(path):
+        raise InvalidInput(f"{path!r} is not a path; give the file or folder to import")
+    place = os.path.abspath(os.path.expanduser(os.fspath(path)))
+    if not os.path.exists(place):
+        raise InvalidInput(f"there is no file or folder {place!r}; give a path to import")
+    return place
 
 
 def _absolute(path: object) -> str:

@@ -15,10 +15,10 @@ from scrubjay.times import micros
 from scrubjay.types import SHARED_PREFIX, WRITER, Memories, Memory, Stored
 from scrubjay.write.document_links import resolve_later
 from scrubjay.write.fields import check_strength, done_type, draft, open_type, topics_of
-from scrubjay.write.remember import remember, update_times, write_memory
+from scrubjay.write.remember import remember_all, update_times, write_memory
 from scrubjay.write.versions import as_before, last_change
 
-_BATCH = 500
+_BATCH = 1000
 _BATCH_CHARS = 1_000_000  # a transaction is short: other processes write, too
 
 
@@ -60,9 +60,7 @@ class Writer:
                 for namespace in {memory.namespace for memory in batch}:
                     if namespace.startswith(SHARED_PREFIX):
                         self._permissions.check_place(namespace)
-                written = [
-                    remember(shelf, memory, sees, self._permissions.changes) for memory in batch
-                ]
+                written = remember_all(shelf, batch, sees, self._permissions.changes)
                 self.separate_copies([one.memory for one in written])
             stored.extend(one.memory for one in written)
             known.extend(one.memory.id for one in written if one.known)

@@ -119,7 +119,12 @@ def normalize(text: str) -> str:
 
 def content_hash(text: str) -> str:
     """Return the hash by which a stored text is compared with others, and with itself later."""
-    digest: str = sha256(normalize(text).encode()).hexdigest()
+    return hash_of(normalize(text))
+
+
+def hash_of(normalized: str) -> str:
+    """Return the hash of a text that `normalize` returned."""
+    digest: str = sha256(normalized.encode()).hexdigest()
     return digest
 
 
@@ -183,6 +188,8 @@ def word_tokens(word: str, stemmer: str = "english") -> tuple[str, ...]:
 
 def make_tokens(word: str, stemmer: str) -> tuple[str, ...]:
     """Return every index token of a word, uncached: indexing meets too many words to cache."""
+    if word.isascii() and word.isalpha() and not _CAMEL.search(word):
+        return (stem(word, stemmer),)
     if is_unspaced(word):
         return tuple(_unspaced_tokens(word, stemmer, singles=True))
     if not word.strip("_"):
@@ -284,7 +291,7 @@ def _stem(word: str, stemmer: str) -> str:
 
 def _algorithm(letter: str, stemmer: str) -> str:
     """Return the Snowball algorithm for a word, by its first letter and the stemmer of its text."""
-    for low, high, usual, others in _SCRIPTS:
+    for low, high, usual, others in () if letter.isascii() else _SCRIPTS:
         if low <= ord(letter[0]) <= high:
             return stemmer if stemmer in others else usual
     return "english" if stemmer in _NOT_LATIN and stemmer != "serbian" else stemmer

@@ -71,6 +71,8 @@ _ENDING = 0.35
 _ONE_LETTER = 0.6
 _FOREIGN = 0.6  # counted against a language for a letter that it does not have
 
+_MAX_CACHED, _MAX_CACHED_CHARS = 32_768, 64
+
 _Owners = dict[str, tuple[str, ...]]
 
 
@@ -115,7 +117,8 @@ def _words(text: str) -> list[str]:
     for chunk in text.split():
         word = chunk.strip(_EDGES)
         if word.isalpha():
-            if word[1:].islower() or word.isupper() or word == word.lower():  # not camelCase
+            # Not camelCase. Nearly every word is decided by the first question.
+            if word.islower() or word[1:].islower() or word.isupper() or word == word.lower():
                 found.append(word)
         elif _IN_CODE.isdisjoint(word):
             for joint in _JOINTS:
@@ -163,12 +166,17 @@ def _by_words(words: list[str], script: str, among: Collection[str] | None) -> s
         possible &= {"no" if code in ("nb", "nn") else code for code in among}
     if script != "latin" and len(possible) == 1:
         return next(iter(possible))
-    words = [word for word in words if (word[0] < "\u0250") == (script == "latin")]
+    letters = ""
+    if not (text := " ".join(words)).isascii():
+        words = [word for word in words if (word[0] < "\u0250") == (script == "latin")]
+        text, letters = " ".join(words), _letters(words)
     most = 1 + len(words) // 20  # repeating a word in a short text is no further evidence
-    counts = Counter(word.lower().replace("i̇", "i") for word in words)
-    amounts = {word: min(count, most) ** 0.5 for word, count in counts.items()}
-    scores = _scores(amounts, _letters(words), possible)
-    best, code = max(((score, code) for code, score in scores.items()), default=(0.0, ""))
+    counts = Counter(text.lower().replace("i̇", "i").split())
+    amounts = {
+        word: 1.0 if count == 1 else min(count, most) ** 0.5 for word, count in counts.items()
+    }
+    scores = _scores(amounts, letters, possible)
+    best, code = max(zip(scores.values(), scores, strict=True), default=(0.0, ""))
     scores.pop(code, None)
     second = max(scores.values(), default=0.0)
     ease = 1.0 if script == "latin" else _OTHER_SCRIPTS
@@ -190,15 +198,15 @@ def _letters(words: list[str]) -> str:
 
 def _scores(amounts: dict[str, float], letters: str, possible: frozenset[str]) -> dict[str, float]:
     """Return the evidence for each language: its words, endings and letters, the rarer the more."""
-    known, endings, alphabet = _tables(possible)
+    evidence, alphabet = _tables(possible)
     scores: dict[str, float] = {}
     for word, amount in amounts.items():
-        codes, value = known.get(word, ()), _ONE_LETTER if len(word) == 1 else 1.0
-        if not codes and len(word) > 4:
-            codes, value = endings.get(word[-4:]) or endings.get(word[-3:], ()), _ENDING
-        for code in codes:
-            scores[code] = scores.get(code, 0.0) + value * amount / len(codes) ** 0.5
-    for letter in alphabet.keys() & set(letters) if not letters.isascii() else ():
+        codes, value, root = evidence[word]
+        if codes:
+            gain = value * amount / root
+            for code in codes:
+                scores[code] = scores.get(code, 0.0) + gain
+    for letter in alphabet.keys() & set(letters):
         owners, amount = alphabet[letter], letters.count(letter) ** 0.7
         for code in possible:
             change = amount / len(owners) if code in owners else -_FOREIGN * amount
@@ -224,9 +232,29 @@ def _codes(script: str) -> frozenset[str]:
     return (frozenset(word_lists()) - others - {name for _, name in _BLOCKS}) | {"sr"}
 
 
+class _Evidence(dict[str, tuple[tuple[str, ...], float, float]]):
+    """For each word seen before: its languages, its value, and by what that is divided."""
+
+    def __init__(self, known: _Owners, endings: _Owners) -> None:
+        self._known = known
+        self._endings = endings
+
+    def __missing__(self, word: str) -> tuple[tuple[str, ...], float, float]:
+        codes, value = self._known.get(word, ()), _ONE_LETTER if len(word) == 1 else 1.0
+        if not codes and len(word) > 4:
+            codes = self._endings.get(word[-4:]) or self._endings.get(word[-3:], ())
+            value = _ENDING
+        found = (codes, value, len(codes) ** 0.5)
+        if len(self) >= _MAX_CACHED:
+            self.clear()
+        if len(word) <= _MAX_CACHED_CHARS:
+            self[word] = found
+        return found
+
+
 @lru_cache(maxsize=16)
-def _tables(possible: frozenset[str]) -> tuple[_Owners, _Owners, _Owners]:
-    """Return which of these languages have a word, an ending, a letter."""
+def _tables(possible: frozenset[str]) -> tuple[_Evidence, _Owners]:
+    """Return what words tell about these languages, and which of them have a letter."""
     lists = word_lists()
     tables: tuple[_Owners, _Owners, _Owners] = ({}, {}, {})
     for code in possible:
@@ -235,4 +263,5 @@ def _tables(possible: frozenset[str]) -> tuple[_Owners, _Owners, _Owners]:
         for table, items in zip(tables, (words, endings.split(), letters.strip()), strict=True):
             for item in dict.fromkeys(items):
                 table[item] = (*table.get(item, ()), code)
-    return tables
+    known, endings_of, alphabet = tables
+    return _Evidence(known, endings_of), alphabet

@@ -24,6 +24,19 @@ class ShortVectors(NamedTuple):
     why_not: str = ""
 
 
+class VectorCells(NamedTuple):
+    """The cache of a model's vectors beside an SQLite file, and its cells.
+    A search compares the `probed` nearest of `cells` cells, and all vectors where both are 0. `recall` is
+    the share of the ten nearest that this found in `trials` trials on the store's own vectors."""
+
+    vectors: int
+    cells: int
+    probed: int
+    recall: float
+    trials: int
+    cache_bytes: int
+
+
 class Drawing(NamedTuple):
     """State of fact extraction: messages that wait, and messages that failed.
     `model` is None without a generator: then turns are the memories. `failures` counts messages by
@@ -95,7 +108,8 @@ class Status(NamedTuple):
     setting. `failed_files` could not be read by `ingest`. `languages` are those that the models cover;
     none if a model does not state its own. `change` is the change to another model that is under way.
     `settings_model` is the model of the settings where the store uses another. `uncompared` memories
-    wait to be compared with earlier ones; `why_uncompared` is why none is, or ""."""
+    wait to be compared with earlier ones; `why_uncompared` is why none is, or "". `vector_cells` are the
+    models whose vectors have a cache."""
 
     path: str
     schema: int
@@ -130,6 +144,7 @@ class Status(NamedTuple):
     settings_model: str | None = None
     uncompared: int = 0
     why_uncompared: str = ""
+    vector_cells: Mapping[str, VectorCells] = NOTHING
 
 
 class Embedded(NamedTuple):
@@ -308,6 +323,17 @@ class Restored(NamedTuple):
     aside: str | None = None
 
 
+class ImportedFile(NamedTuple):
+    """What one file of another product had: counts of memories, and of what is no memory by reason."""
+
+    path: str
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    left_out: Mapping[str, int] = NOTHING
+
+
 class Imported(NamedTuple):
     """Result of one import; `failed` and `notes` are pairs of a place and a reason.
     What failed is not stored; what has a note is, except for what the note names."""
@@ -317,6 +343,17 @@ class Imported(NamedTuple):
     unchanged: int = 0
     failed: tuple[tuple[str, str], ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+
+
+class ImportedFrom(NamedTuple):
+    """Result of one import from another product: as `Imported`, with the counts of each file."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failed: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    files: tuple[ImportedFile, ...] = ()
 
 
 class Extracted(NamedTuple):

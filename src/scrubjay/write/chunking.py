@@ -40,11 +40,17 @@ def split(text: str, format: str = "text", sizes: ChunkSizes = _DEFAULT_SIZES) -
     """Return the chunks of a text, in order; a short text is one chunk."""
     lines = LineCounter(text)
     chunks: list[Chunk] = []
+    if format == "text" and _fits(text, 0, len(text), sizes.tokens):
+        return [_whole(text, lines)]
     for heading, start, stop in _sections(text, format):
         for first, last in _pieces(text, start, stop, sizes):
             place = (first, last, lines.at(first), lines.at(last - 1))
             chunks.append(Chunk(len(chunks), *place, heading))
-    return chunks or [Chunk(0, 0, len(text), 1, lines.at(max(0, len(text) - 1)))]
+    return chunks or [_whole(text, lines)]
+
+
+def _whole(text: str, lines: LineCounter) -> Chunk:
+    return Chunk(0, 0, len(text), 1, lines.at(max(0, len(text) - 1)))
 
 
 def _sections(text: str, format: str) -> Iterator[tuple[str, int, int]]:

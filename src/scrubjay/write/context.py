@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.config import FileLimits
+from scrubjay.storage.sqlite.cache.notes import files_of
 from scrubjay.write.chunking import ChunkSizes
 
 if TYPE_CHECKING:
@@ -43,4 +44,5 @@ class WriteContext(NamedTuple):
     def own_files(self) -> tuple[str, ...]:
         """The database's own files, which are not to be ingested or watched."""
         path = os.path.abspath(self.db_path)
-        return tuple(path + suffix for suffix in ("", "-wal", "-shm", "-journal"))
+        logs = (path + suffix for suffix in ("", "-wal", "-shm", "-journal"))
+        return (*logs, *files_of(path))

@@ -76,6 +76,9 @@ class EmbedWorker:
     def settle(self, timeout_s: float) -> None:
         """Wait while the thread works, but not for long: it may itself wait for another writer."""
         deadline, rested = time.monotonic() + timeout_s, False
+        self._resting = (
+            False  # of the rest before this work; on a busy machine it may not have ended yet
+        )
         while time.monotonic() < deadline and self.thread.running:
             left, failed = self._queue.left(self._embedder.name)
             if left <= failed and not (self._links and self._links.left()):

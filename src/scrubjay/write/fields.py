@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from scrubjay.errors import InvalidInput
 from scrubjay.storage.sql.scope import PRIVATE_PREFIXES
-from scrubjay.text.analysis import content_hash, fold_label, normalize
+from scrubjay.text.analysis import fold_label, hash_of, normalize
 from scrubjay.text.validation import MAX_NAME_CHARS, check_name, check_text
 from scrubjay.times import parse, parse_zoned
-from scrubjay.types import DEFAULT_NAMESPACE, DONE_SUFFIX, SEVERITIES, Link, Memory
+from scrubjay.types import DONE_SUFFIX, SEVERITIES, Link, Memory
 from scrubjay.types.files import FILE
 
 DERIVED = ("content_hash", "language")
 _TIMES = ("updated_at", "event_time", "event_until", "valid_from", "valid_until")
 _TEXTS = (
-    "id title type namespace collection session role owner agent severity domain context source"
+    "text id title type namespace collection session role owner agent severity domain context source"
 ).split()
 
 
@@ -29,39 +30,26 @@ def draft(given: Mapping[str, Any]) -> Memory:
         fields = ", ".join(name for name in Memory._fields if name not in DERIVED)
         raise InvalidInput(f"a memory has no field {unknown[0]!r}; its fields are {fields}")
     values = {k: v for k, v in given.items() if v is not None and k not in DERIVED}
-    for name in ("text", *_TEXTS):
-        check_text(name, values.get(name, ""))
+    values.setdefault("metadata", {})
+    for name in _TEXTS:
+        if name in values:
+            check_text(name, values[name])
     for name in _TIMES:
-        # "valid until a day" includes that day.
-        values[name] = parse(values.get(name), name, end_of_day=name == "valid_until")
-    values["created_at"] = parse_zoned(values.get("created_at"), "created_at")
-    if "severity" in values:
-        values["severity"] = _severity(values["severity"])
-    if "domain" in values:  # with a space around it, it would be a different domain
-        values["domain"] = values["domain"].strip() or None
-    if not normalize(values.get("text", "")) and values.get("type") != FILE:
+        if name in values:  # "valid until a day" includes that day
+            values[name] = parse(values[name], name, end_of_day=name == "valid_until")
+    for name, read in _READERS.items():
+        if name in values:
+            values[name] = read(values[name])
+    normalized = normalize(values.get("text", ""))
+    if not normalized and values.get("type") != FILE:
         raise InvalidInput("text is empty; give the sentence or document to remember")
-    if "collection" in values:
-        values["collection"] = check_name("collection", values["collection"], "notes")
-    values["type"] = check_name("type", values.get("type", "fact"))
-    if not open_type(values["type"]):
-        raise InvalidInput(f"type is {DONE_SUFFIX!r}; name the task, such as 'task{DONE_SUFFIX}'")
-    values["namespace"] = _namespace(values.get("namespace", DEFAULT_NAMESPACE))
-    values["id"] = values.get("id", "").strip()
-    for name in ("id", "session", "owner", "agent"):
-        if (length := len(values.get(name, ""))) > MAX_NAME_CHARS:
-            raise InvalidInput(f"{name} has {length} characters; at most {MAX_NAME_CHARS}")
-    values["topics"] = topics_of(values.get("topics", ()))
-    values["links"] = _links(values.get("links", ()))
-    values["metadata"] = _metadata(values.get("metadata", {}))
-    values["content_hash"] = content_hash(values["text"])
-    begins, ends = values["valid_from"], values["valid_until"]
+    begins, ends = values.get("valid_from"), values.get("valid_until")
     if begins and ends and ends <= begins:
         raise InvalidInput(
             f"valid_until is {ends.isoformat()}, which is not after valid_from,"
             f" {begins.isoformat()}; swap them, or leave one out"
         )
-    return Memory(**values)
+    return Memory(**values, content_hash=hash_of(normalized))
 
 
 def _severity(given: str) -> str | None:
@@ -93,6 +81,15 @@ def topics_of(given: object, name: str = "topics") -> tuple[str, ...]:
         if normalize(check_text(singular, topic)):
             topics[check_name(singular, fold_label(topic), "python")] = None
     return tuple(topics)
+
+
+def valid_topics(given: Iterable[str]) -> list[str]:
+    """Return the topics that can be stored: an invalid one is no reason to leave a text out."""
+    valid: list[str] = []
+    for topic in given:
+        with suppress(InvalidInput):
+            valid.extend(topics_of([topic]))
+    return valid
 
 
 def _links(given: object) -> tuple[Link, ...]:
@@ -135,6 +132,19 @@ def _metadata(given: object) -> Mapping[str, Any]:
     return dict(json.loads(check_text("metadata", text)))
 
 
+def _short(name: str, value: str) -> str:
+    if len(value) > MAX_NAME_CHARS:
+        raise InvalidInput(f"{name} has {len(value)} characters; at most {MAX_NAME_CHARS}")
+    return value
+
+
+def _type(given: str) -> str:
+    type_ = check_name("type", given)
+    if not open_type(type_):
+        raise InvalidInput(f"type is {DONE_SUFFIX!r}; name the task, such as 'task{DONE_SUFFIX}'")
+    return type_
+
+
 # A task that is done has a type that ends in `_done`: a `task` becomes a `task_done`.
 
 
@@ -144,3 +154,21 @@ def done_type(type_: str) -> str:
 
 def open_type(type_: str) -> str:
     return type_.removesuffix(DONE_SUFFIX)
+
+
+# What is made of a field that is given and that is neither a plain text nor a time in UTC.
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "created_at": lambda given: parse_zoned(given, "created_at"),
+    "severity": _severity,
+    "domain": lambda given: given.strip() or None,  # with a space it would be a different domain
+    "collection": lambda given: check_name("collection", given, "notes"),
+    "type": _type,
+    "namespace": _namespace,
+    "id": lambda given: _short("id", given.strip()),
+    "session": lambda given: _short("session", given),
+    "owner": lambda given: _short("owner", given),
+    "agent": lambda given: _short("agent", given),
+    "topics": topics_of,
+    "links": _links,
+    "metadata": _metadata,
+}

@@ -27,13 +27,12 @@ def keep_version(
     context: WriteContext, before: Memory | None, after: Memory, what: str, agent: str
 ) -> None:
     """Keep what a write replaced, inside its transaction."""
-    now_us, person = micros(context.clock()), context.user or agent
     if before is not None:
         what = what or _what_happened(before, after)
-        context.versions.add(before, after, now_us, what, person)
+        context.versions.add(before, after, micros(context.clock()), what, context.user or agent)
     elif context.user and after.namespace.startswith(SHARED_PREFIX):
         # Elsewhere the memory itself says who wrote it.
-        context.versions.add_first(after, now_us, person)
+        context.versions.add_first(after, micros(context.clock()), context.user)
 
 
 def _what_happened(before: Memory, after: Memory) -> str:

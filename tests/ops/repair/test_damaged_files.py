@@ -120,7 +120,7 @@ def test_every_memory_that_was_readable_is_found_again(path: Path, seed: int) ->
 def test_a_file_that_was_cut_off_keeps_what_is_before_the_cut(path: Path) -> None:
     data = path.read_bytes()
     counts = []
-    for share in (1.0, 0.8, 0.6):
+    for share in (1.0, 0.5, 0.3):
         path.write_bytes(data[: int(len(data) * share)])
         repaired(path)
         with scrubjay.open(path, embedder=False) as store:

@@ -249,7 +249,7 @@ def test_a_cache_lets_go_of_what_is_gone(backend):
         with backend.db.read() as db:
             assert db.execute("SELECT count(*) FROM embeddings").fetchone() == (50,)
     else:
-        assert len(backend.vectors._copies["m"]) == 50
+        assert len(backend.vectors.copies.loaded("m")) == 50
 
 
 SCRIPT = """

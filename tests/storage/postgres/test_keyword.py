@@ -11,8 +11,8 @@ from backends import Sqlite, a_memory, asking, pieces
 from scrubjay.storage.postgres import keyword as postgres_keyword
 from scrubjay.storage.postgres import words as postgres_words
 from scrubjay.storage.postgres.connection import PostgresDatabase
-from scrubjay.storage.postgres.words import indexed
 from scrubjay.storage.sql import keyword_ranking
+from scrubjay.storage.sql.keyword_index import indexed
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.text.urls import POSTGRES, parse_server_url
 from scrubjay.types import Scope, Term

@@ -17,6 +17,7 @@ import scrubjay
 from scrubjay.errors import StoreError
 from scrubjay.storage.sqlite import purge, raw_file
 from scrubjay.storage.sqlite.dead_space import dirty_pages, overwrite
+from scrubjay.storage.sqlite.postings.check import damage_of
 from scrubjay.storage.sqlite.raw_file import RawFile
 
 SECRET = "the vault opens with quetzalcoatlus northropi at dawn"
@@ -366,4 +367,4 @@ def assert_whole(path):
     """Check the tables and the keyword index."""
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+        assert damage_of(db, filled=True) == ""

@@ -7,6 +7,7 @@ import os
 from datetime import datetime
 
 import pytest
+from foreign_formats import MEM0, as_json
 
 from scrubjay.write.import_export.import_entries import checked_sources
 
@@ -184,3 +185,45 @@ def test_a_stream_is_a_source():
 
     stream = io.StringIO("")
     assert checked_sources([stream]) == [stream]
+
+
+class TestOtherProducts:
+    """`import --from` and `export --to`."""
+
+    @pytest.fixture
+    def mem0(self, tmp_path):
+        return as_json(tmp_path / "mem0.json", MEM0)
+
+    def test_a_dry_run_counts_each_file_and_makes_no_store(self, bare_shell, mem0, tmp_path):
+        before = sorted(os.listdir(tmp_path))
+        done = bare_shell("import", "--from", "mem0", str(mem0), "--dry-run")
+        assert (done.code, done.err) == (0, "")
+        assert "would import" in done.out
+        assert f"{mem0}: 3 new" in done.out
+        assert sorted(os.listdir(tmp_path)) == before
+
+    def test_json_has_the_files_and_what_failed(self, bare_shell, mem0):
+        """The rest is imported; the exit code says that something was not."""
+        mem0.write_text(mem0.read_text().replace('"Has a cat"', "null"))
+        done = bare_shell("import", "--from", "mem0", str(mem0), "--no-embed", "--json")
+        shape = json.loads(done.out)
+        assert (done.code, shape["added"], shape["dry_run"]) == (1, 2, False)
+        assert [one["path"].startswith(f"{mem0}:") for one in shape["failed"]] == [True]
+        assert shape["files"][0]["path"] == str(mem0)
+        assert (shape["files"][0]["added"], shape["files"][0]["failed"]) == (2, 1)
+
+    def test_an_unknown_name_or_path_is_wrong_usage(self, bare_shell, mem0):
+        assert "mem0" in bare_shell("import", "--from", "memo", str(mem0)).err
+        assert bare_shell("import", "--from", "mem0", "missing.json").code == 2
+
+    def test_what_is_exported_to_a_form_is_written_in_it(self, bare_shell, mem0, tmp_path):
+        bare_shell("import", "--from", "mem0", str(mem0), "--no-embed")
+        out = tmp_path / "out.json"
+        assert bare_shell("export", "--to", "mem0", str(out)).code == 0
+        assert len(json.loads(out.read_text())["results"]) == 3
+        assert json.loads(bare_shell("export", "--to", "mem0").out) == json.loads(out.read_text())
+        assert len(json.loads(bare_shell("export", "--to", "mem0", "--json").out)["memories"]) == 3
+        assert len(bare_shell("export", "--to", "jsonl").out.splitlines()) == 3
+        assert bare_shell("export", "--to", "md").code == 2
+        assert bare_shell("export", "--to", "md", str(tmp_path / "notes")).code == 0
+        assert len(list((tmp_path / "notes").iterdir())) == 3

@@ -111,6 +111,7 @@ def test_points_have_the_colour_of_their_topic_type_or_age_in_light_and_dark(sit
     assert site.axe(page) == []
     page.keyboard.press("c")
     expect(page).to_have_url(re.compile("#/map.by=type$"))
+    expect(page.locator(".legend")).to_contain_text("fact")
     assert legend(page) == ["fact 9", "note 6"]
     page.get_by_role("button", name="Age").click()
     expect(page.locator(".legend")).to_contain_text("the last day")

@@ -125,7 +125,7 @@ class TestWhatIsFound:
             "How nice",
             "Tea?",
             "Yes, please",
-            "Anna lives in Porto now",
+            "Anna has a flat in Porto",
         ]
         store.add_messages(
             {"text": text, "session": "chat", "role": "user", "at": days(n)}

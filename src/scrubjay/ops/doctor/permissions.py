@@ -28,7 +28,8 @@ _OWN_FOLDERS = (APP, f".{APP}")  # any other folder was not created for scrubjay
 # The default store, those of its tenants, and the owner's key of the server.
 _KEY_FILES = ("serve.key", "serve.header")
 _OWN_FILES = ("memory.db*", "memory.*.db*", *_KEY_FILES)
-_BESIDE = ("-wal", "-shm", "-journal", ".*")  # logs, and copies such as notes.db.promoted
+# Logs, vector caches, and copies such as notes.db.promoted.
+_BESIDE = ("-wal", "-shm", "-journal", "-vectors-*", ".*")
 _URL = re.compile(r"[\w+.-]+://[^\s\"']+")
 
 

@@ -31,8 +31,8 @@ _LOGS = ("-wal", "-shm")
 _WAIT_S = 10.0
 # Rebuilt from the other tables, or of this database alone.
 _DERIVED = tuple(
-    "words topics terms topic_hashes wanting sketches unsketched unlinked uncompared gone"
-    " rotations".split()
+    "words segments postings posting_pages unindexed topics terms topic_hashes wanting sketches"
+    " unsketched unlinked uncompared gone rotations".split()
 )
 _MEMORY_COLUMNS = range(24, 27)  # of the versions of the schema
 _MADE_AGAIN = ("chunks", "vectors", "tokens", "kept", "hits", "models", "meta")

@@ -26,8 +26,8 @@ def rebuild(db: Database) -> None:
     records = SqlRecords(db)
     with db.write() as connection:
         if isinstance(db, SqliteDatabase):
-            # From its own rows: as long as the index is damaged, deleting them fails or leaves a rest.
-            connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+            # From its lines: as long as the index is damaged, a memory cannot be taken out of it.
+            db.words.index_again()
         _remove_lost(db, connection)
         _correct_rows(db, connection, records)
         _remove_damaged_vectors(db, connection)

@@ -19,6 +19,8 @@ from scrubjay.storage.sql.versions import SqlVersions
 from scrubjay.storage.sql.words import FIELDS, MEMORIES, TermChanges
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.storage.sqlite.errors import is_damage
+from scrubjay.storage.sqlite.postings.check import damage_of
+from scrubjay.storage.sqlite.postings.migration import is_filled
 from scrubjay.text.analysis import content_hash
 from scrubjay.types import Chunk, Memory
 
@@ -160,7 +162,17 @@ def _file(table: _Checks) -> Iterator[Problem]:
 
 
 def _damage_of_index(db: SqliteDatabase) -> str:
-    """Let FTS5 compare its index with its rows; "" where they agree, or cannot be compared."""
+    """Compare the keyword index with its lines; "" where they agree, or cannot be compared."""
+    with db.one_state(), db.read() as reader:
+        filled = is_filled(reader)
+        if damage := damage_of(reader, filled=filled):
+            return damage
+    return "" if filled else _damage_of_fts5(db)
+
+
+def _damage_of_fts5(db: SqliteDatabase) -> str:
+    """Let FTS5, which an older file still has, compare its index with its rows; "" where they agree,
+    or cannot be compared."""
 
     class Undo(Exception):
         pass

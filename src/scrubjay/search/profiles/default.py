@@ -71,7 +71,7 @@ STRONG, WEAK = 0.8, 0.5
 
 
 # Fitted on small worlds of notes that the model did not learn from (decision 040).
-READ_NOW = {"read": 0.7, "score": 1.4, "replaces_first": 2.1, "replaces": 0.3, "newest": 0.1}
+READ_NOW = {"read": 0.8, "score": 1.2, "replaces_first": 1.8, "newest": 0.3}
 READ_THEN = {"read": 1.0, "score": 1.4, "newest": 1.5}
 READ_PAST = {"read": 0.7, "score": 1.3, "replaced_by_first": 1.4, "newest": -1.2}
 

@@ -16,8 +16,9 @@ from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Database
 from scrubjay.storage.postgres import cover_density, words
 from scrubjay.storage.postgres.matching import HELD, FieldWeights, Matching, in_scope, weight_of
-from scrubjay.storage.postgres.words import COUNTED, Indexed, indexed, run_query, tsquery
+from scrubjay.storage.postgres.words import COUNTED, run_query, tsquery
 from scrubjay.storage.sql import keyword_ranking as ranking
+from scrubjay.storage.sql.keyword_index import Indexed, indexed
 from scrubjay.storage.sql.keyword_ranking import FIELDS, K1, B, fts5_idf, idf, rarity_of
 from scrubjay.storage.sql.scope import where
 from scrubjay.types import RankedList, Scope, Term

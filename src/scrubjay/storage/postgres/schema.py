@@ -1,7 +1,7 @@
 """Tables of a store in Postgres, and their migrations.
 
 The tables, columns and row numbers are those of SQLite, so every row of one database can be a row of the
-other. Texts are compared by their bytes, as in SQLite. Instead of FTS5 there are lines of tokens, and
+other. Texts are compared by their bytes, as in SQLite. Instead of postings there are lines of tokens, and
 token vectors. Tables that only serve copies in memory, such as the log of deleted vectors, are left out.
 """
 
@@ -90,6 +90,10 @@ def p014_versions(execute: Callable[[str], Any]) -> None:
     )
 
 
+def p015_postings(execute: Callable[[str], Any]) -> None:
+    """Do nothing: only SQLite has a keyword index of its own."""
+
+
 def _create_tables(execute: Callable[[str], Any], since: int | None) -> None:
     for name, columns in TABLES:
         if _SINCE.get(name) == since:
@@ -111,4 +115,5 @@ MIGRATIONS: dict[int, Callable[[Callable[[str], Any]], None]] = {
     12: p012_model_roles,
     13: p013_changes,
     14: p014_versions,
+    15: p015_postings,
 }

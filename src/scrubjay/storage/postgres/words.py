@@ -12,7 +12,6 @@ search.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 from scrubjay.storage.codec import Codec
 from scrubjay.storage.database import Clause, Connection, Gathered
 from scrubjay.storage.postgres.session import copy_rows
+from scrubjay.storage.sql.keyword_index import Growth, forget_size, split_line, split_run
 from scrubjay.storage.sql.scope import in_parts
 from scrubjay.storage.sql.words import SqlWords
 from scrubjay.types import Term
@@ -36,9 +36,8 @@ MAX_AHEAD = 1_000
 _MAX_ALIKE_AHEAD = 255
 _MAX_BYTES = 500_000  # a vector has at most a megabyte
 _MAX_BYTES_AHEAD = 900_000
+_LEAST_COPIED = 8  # COPY waits for what was sent before, and twice more for itself
 _MAX_CHARS = 500  # a token has at most 2,046 bytes
-# FTS5 takes these as spaces, too: all ASCII controls and both quotes.
-_TOKEN = re.compile(r"""[^\x00-\x20"'\x7f]+""")
 
 _LINES = "title, text, topics, context, ident"
 _HOLDS = "SELECT memory FROM word_parts WHERE (main @@ ?::tsquery OR ident @@ ?::tsquery)"
@@ -50,27 +49,6 @@ _INSERT = (
     f"WITH lines AS (INSERT INTO words (rowid, {_LINES}, length) VALUES (?, ?, ?, ?, ?, ?, ?))"
     f" {_INSERT_PART.format(part=0)}"
 )
-_MEMORIES, _TOKENS = "indexed_memories", "indexed_tokens"
-_ADD = (
-    "INSERT INTO meta (key, value) VALUES (?, ?)"
-    " ON CONFLICT (key) DO UPDATE SET value = meta.value + excluded.value"
-)
-
-
-class Indexed(NamedTuple):
-    """The size of the keyword index, and a number that changes with every commit."""
-
-    memories: int
-    tokens: int
-    commit: int
-
-
-def indexed(db: Connection) -> Indexed:
-    rows = db.execute(
-        "SELECT key, value FROM meta WHERE key IN (?, ?, 'commits')", (_MEMORIES, _TOKENS)
-    )
-    noted = dict(rows.fetchall())
-    return Indexed(noted.get(_MEMORIES, 0), noted.get(_TOKENS, 0), noted.get("commits", 0))
 
 
 def holding(term: Term, codec: Codec) -> tuple[Clause, Clause]:
@@ -96,10 +74,8 @@ def tsquery(term: Term, codec: Codec, labels: str = "") -> str:
 
 def run_query(run: Sequence[str], codec: Codec, first: str = "", others: str = "") -> str:
     """Return the query for neighbouring tokens, with the labels each may have; a star marks a prefix."""
-    *before, last = run
-    prefix = len(last) > 1 and last.endswith("*")
-    final = codec.prefix(last[:-1]) if prefix else codec.token(last)
-    tokens = split(" ".join((*map(codec.token, before), final)))
+    tokens, prefix = split_run(run, codec)
+    tokens = tuple(token[:_MAX_CHARS] for token in tokens)
 
     def mark(at: int) -> str:
         star = "*" if prefix and at == len(tokens) else ""
@@ -107,17 +83,6 @@ def run_query(run: Sequence[str], codec: Codec, first: str = "", others: str = "
         return f":{star}{labels}" if star or labels else ""
 
     return " <-> ".join(f"{_quoted(token)}{mark(at)}" for at, token in enumerate(tokens, 1))
-
-
-class Growth(Gathered):
-    """By how much the keyword index has grown in this write."""
-
-    def __init__(self) -> None:
-        self.memories = 0
-        self.tokens = 0
-
-    def write(self, db: Connection) -> None:
-        db.executemany(_ADD, [(_MEMORIES, self.memories), (_TOKENS, self.tokens)])
 
 
 class Told(Gathered):
@@ -143,11 +108,15 @@ class PostgresWords(SqlWords):
         """Drop all words and topics; what is put afterwards is counted."""
         with self._db.write() as db:
             super().clear()
-            db.execute("DELETE FROM meta WHERE key IN (?, ?)", (_MEMORIES, _TOKENS))
+            forget_size(db)
 
     def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
-        made = {n: token_vectors(*lines) for n, *lines in rows}
         with self._db.write() as db:
+            if len(rows) < _LEAST_COPIED:
+                for n, *lines in rows:
+                    self._insert(db, n, lines)
+                return
+            made = {n: token_vectors(*lines) for n, *lines in rows}
             columns = ("rowid", *_LINES.split(", "), "length")
             copy_rows(db, "words", columns, ((*row, made[row[0]].length) for row in rows))
             copy_rows(
@@ -273,4 +242,5 @@ def _quoted(token: str) -> str:
 
 
 def split(line: str) -> list[str]:
-    return [token[:_MAX_CHARS] for token in _TOKEN.findall(line)]
+    """Return the tokens of a line as Postgres holds them."""
+    return [token[:_MAX_CHARS] for token in split_line(line)]

@@ -25,7 +25,7 @@ from scrubjay.storage.postgres.keyword import (
     Run,
 )
 from scrubjay.storage.postgres.matching import Matching, weight_of
-from scrubjay.storage.postgres.words import Indexed, indexed, split
+from scrubjay.storage.postgres.words import split
 from scrubjay.storage.qdrant.client import (
     BM25,
     COVER_DENSITY,
@@ -36,6 +36,7 @@ from scrubjay.storage.qdrant.client import (
 from scrubjay.storage.qdrant.keyword_replica import MEAN_LENGTH, sparse
 from scrubjay.storage.qdrant.sparse import asking_bm25, asking_cover_density
 from scrubjay.storage.replicas.outbox import EVERYTHING, WORDS, Outbox
+from scrubjay.storage.sql.keyword_index import Indexed, indexed
 from scrubjay.storage.sql.keyword_ranking import FIELDS, K1, KeywordQuery
 from scrubjay.types import RankedList, Scope, Term
 

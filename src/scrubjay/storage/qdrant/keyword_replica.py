@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from scrubjay.storage.database import NOTE
-from scrubjay.storage.postgres.words import indexed, split
+from scrubjay.storage.postgres.words import split
 from scrubjay.storage.qdrant.client import BM25, COVER_DENSITY
 from scrubjay.storage.qdrant.replica import QdrantPoints
 from scrubjay.storage.qdrant.sparse import Sparse, word_vectors
 from scrubjay.storage.replicas.outbox import WORDS, ReplicaRecord
+from scrubjay.storage.sql.keyword_index import indexed
 from scrubjay.storage.sql.scope import in_parts
 
 if TYPE_CHECKING:

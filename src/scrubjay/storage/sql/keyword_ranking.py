@@ -3,9 +3,9 @@
 Memories with every term come first, then those with any. Where the BM25 score of the former is lower, it
 is raised just above: the score shown is the score sorted by.
 
-FTS5 gives no weight to a term that more than half of the memories hold. In a large store that is right; in
-a small one, where half may be two, nothing would be left to rank by. There each term is searched alone and
-weighed by ln(1 + (N - n + 0.5) / (n + 0.5)), which is never zero.
+In a large store a term that more than half of the memories hold has no weight, as in FTS5. In a small one,
+where half may be two, nothing would be left to rank by. There each term is weighed by
+ln(1 + (N - n + 0.5) / (n + 0.5)), which is never zero.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Scored(NamedTuple):
 
 
 class KeywordIndex(ABC):
-    """Finds memories by word (SQLite: FTS5, Postgres: BM25 in SQL), in a scope; higher scores are better."""
+    """Finds memories by word, in a scope; higher scores are better."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -103,7 +103,7 @@ def idf(rarity: float) -> float:
 
 
 def fts5_idf(rarity: float) -> float:
-    """Return the weight of a term as FTS5 has it."""
+    """Return the weight of a term in a large store: that of FTS5, and at least a little."""
     return log(rarity) if rarity > 1 else _MIN_IDF
 
 

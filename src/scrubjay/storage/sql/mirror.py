@@ -12,15 +12,24 @@ from itertools import count
 from typing import Any, NamedTuple, Protocol
 
 from scrubjay.errors import StoreError
-from scrubjay.storage.database import NOTE, PURGE, PURGE_WORDS, Connection, Database
+from scrubjay.storage.database import (
+    CACHES,
+    CACHES_LEASE,
+    NOTE,
+    PURGE,
+    PURGE_WORDS,
+    Connection,
+    Database,
+)
 from scrubjay.storage.postgres.schema import TABLES
 
 MARK = "mirroring"
 # Keys of `meta` about the database itself, not about its memories.
 KEPT = "kept_copy"  # a copy whose source was kept, and may differ from it
 CAUGHT_UP = "caught_up"  # the number of commits when it was last made the same as its source
-_COUNTS = ("commits", "schema", "indexed_memories", "indexed_tokens")
-OWN_NOTES = (*_COUNTS, PURGE, PURGE_WORDS, MARK, KEPT, CAUGHT_UP)
+_COUNTS = "commits schema postings postings_stamp indexed_memories indexed_tokens".split()
+_CACHES = (CACHES, CACHES_LEASE)
+OWN_NOTES = (*_COUNTS, PURGE, PURGE_WORDS, *_CACHES, MARK, KEPT, CAUGHT_UP)
 # A store without rows in any of these contains nothing of value.
 _CONTENTS = ("memories", "collections", "folders", "feedback", "access")
 _OWN_TABLES = ("projections", "outbox", "word_parts")

@@ -7,7 +7,7 @@ written in one transaction, so no reader and no crash ever sees a part of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ _TIMES = attrgetter(
 )
 # `domain_label` is derived, for the filters.
 _WRITTEN = (*_COLUMNS, "domain_label")
+_INSERT = f"INSERT INTO memories (n, {', '.join(_WRITTEN)}) VALUES (?, {marks(_WRITTEN)})"
 _SELECT = "SELECT " + ", ".join(f"m.{column}" for column in _COLUMNS) + " FROM memories AS m"
 _SELECT_BY_ID = _SELECT.replace("memories AS m", BY_ID)
 _SELECT_N = _SELECT.replace("SELECT ", "SELECT m.n, ", 1)
@@ -63,6 +64,7 @@ _TYPES = (
 TEXT, TITLE, CONTEXT = _TEXT_COLUMNS = "memories.text", "memories.title", "memories.context"
 TOPICS, METADATA, SOURCE = "memories.topics", "memories.metadata", "memories.source"
 HEADING = "chunks.heading"
+_to_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` makes an encoder each time
 _CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
 _PUT_BACK = "its row is not as it was last written"
 _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
@@ -70,6 +72,14 @@ _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
 # All other formats are programming languages.
 _PROSE_FORMATS = ("text", "markdown", "rst", "pages", "chat")
 _DETECT_CHARS = 4000
+
+
+# Hash of the text, type and namespace: memories that share all three are merged.
+Content = tuple[str, str, str]
+
+
+def content_of(memory: Memory) -> Content:
+    return memory.content_hash, memory.type, memory.namespace
 
 
 def language_of(memory: Memory) -> str:
@@ -119,6 +129,7 @@ class SqlRecords(SqlTable):
                 while batch := db.execute(
                     f"{_SELECT_N} WHERE m.n > ? ORDER BY m.n LIMIT 500", (after,)
                 ).fetchall():
+                    numbered = []
                     for n, *stored in batch:
                         memory = self._read(stored)
                         if memory is None:
@@ -129,7 +140,8 @@ class SqlRecords(SqlTable):
                                 "UPDATE memories SET language = ? WHERE n = ?", (language, n)
                             )
                             memory = memory._replace(language=language)
-                        self._words.put(n, memory)
+                        numbered.append((n, memory))
+                    self._words.insert(numbered)
                     after = batch[-1][0]
                 self._messages.index_neighbors(embed=not has_neighbors)
             elif not has_neighbors:
@@ -139,35 +151,58 @@ class SqlRecords(SqlTable):
     def is_current(self) -> bool:
         return self._words.is_current()
 
+    def insert(self, written: Sequence[tuple[Memory, Sequence[Chunk]]]) -> None:
+        """Write memories of new ids, each with its chunks: one statement a table."""
+        with self._db.write() as db:
+            first, first_chunk = self._db.reserve(
+                {"memories": len(written), "chunks": sum(len(chunks) for _, chunks in written)}
+            )
+            numbered = [(n, memory) for n, (memory, _) in enumerate(written, first)]
+            db.executemany(_INSERT, [(n, *self._values(memory)) for n, memory in numbered])
+            self._words.insert(numbered)
+            if tagged := [(n, (), memory.topics) for n, memory in numbered if memory.topics]:
+                self._hashes.replace(tagged)
+            owned = (
+                (n, memory, chunk)
+                for n, (memory, chunks) in enumerate(written, first)
+                for chunk in chunks
+            )
+            self._insert_chunks(db, first_chunk, owned)
+            for n, memory in numbered:
+                if memory.type == "message":
+                    self._messages.on_put(n, None, memory)
+
     def put(self, memory: Memory, chunks: Sequence[Chunk]) -> Memory | None:
         """Write a memory with its chunks; return the one of the same id that it replaces, if readable."""
-        values = self._values(memory)
         with self._db.write() as db:
-            before = None
-            row = db.execute(
-                f"INSERT INTO memories ({', '.join(_WRITTEN)}) VALUES ({marks(_WRITTEN)})"
-                " ON CONFLICT (id) DO NOTHING RETURNING n",
-                values,
-            ).fetchone()
+            row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
             if row is None:
-                before = self.get([memory.id], Scope()).get(memory.id)
-                row = db.execute("SELECT n FROM memories WHERE id = ?", (memory.id,)).fetchone()
-                if before is None:
-                    self._clear(db, row[0])
-                db.execute(
-                    f"UPDATE memories SET ({', '.join(_WRITTEN)}) = ({marks(_WRITTEN)}) WHERE n = ?",
-                    (*values, row[0]),
-                )
-            n = row[0]
-            self._words.put(n, memory, None if before is None else before.namespace)
-            old_topics = () if before is None else before.topics
-            if old_topics != memory.topics:
-                self._hashes.replace([(n, old_topics, memory.topics)])
-            self._put_chunks(db, n, before, memory, chunks)
-            if before is not None and _STORED_TEXTS(before) != _STORED_TEXTS(memory):
-                self._db.mark_deleted(words=True)
-            if "message" in (memory.type, before.type if before else ""):
-                self._messages.on_put(n, before, memory)
+                self.insert([(memory, chunks)])
+                return None
+            return self._replace(db, row[0], memory, chunks)
+
+    def _replace(
+        self, db: Connection, n: int, memory: Memory, chunks: Sequence[Chunk]
+    ) -> Memory | None:
+        before = self.get([memory.id], Scope()).get(memory.id)
+        if before is None:
+            self._clear(db, n)
+        db.execute(
+            f"UPDATE memories SET ({', '.join(_WRITTEN)}) = ({marks(_WRITTEN)}) WHERE n = ?",
+            (*self._values(memory), n),
+        )
+        if before is None:
+            self._words.insert([(n, memory)])
+        else:
+            self._words.replace(n, memory, before.namespace)
+        old_topics = () if before is None else before.topics
+        if old_topics != memory.topics:
+            self._hashes.replace([(n, old_topics, memory.topics)])
+        self._replace_chunks(db, n, before, memory, chunks)
+        if before is not None and _STORED_TEXTS(before) != _STORED_TEXTS(memory):
+            self._db.mark_deleted(words=True)
+        if "message" in (memory.type, before.type if before else ""):
+            self._messages.on_put(n, before, memory)
         return before
 
     def _clear(self, db: Connection, n: int) -> None:
@@ -233,8 +268,10 @@ class SqlRecords(SqlTable):
         damaged = [row for row in rows if row[0] not in readable_ids]
         return {row[0]: self.damage_of(row) or _PUT_BACK for row in damaged}
 
-    def exists(self, id_: str) -> bool:
-        return self._row("SELECT 1 FROM memories WHERE id = ?", (id_,)) is not None
+    def existing(self, ids: Collection[str]) -> set[str]:
+        """Return those of these ids that are taken."""
+        rows = self._rows_in("SELECT id FROM memories WHERE id IN ({values})", list(ids))
+        return {id_ for (id_,) in rows}
 
     def any_visible(self, scope: Scope) -> bool:
         return bool(self._rows("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", (scope,)))
@@ -273,19 +310,27 @@ class SqlRecords(SqlTable):
             (prefix, prefix + "\U0010ffff", scope, limit),
         )
 
-    def find_duplicate(self, content_hash: str, type_: str, namespace: str) -> str | None:
-        """Return the id of the first memory with this content, type and namespace."""
+    def find_duplicate(self, content: Content) -> str | None:
+        """Return the id of the first memory with this content."""
+        hash_, type_, namespace = content
         row = self._row(
             f"SELECT id FROM {_SAME_CONTENT} ORDER BY n LIMIT 1",
-            (self.stored_hash(content_hash), type_, namespace),
+            (self.stored_hash(hash_), type_, namespace),
         )
         return row[0] if row else None
 
-    def count_duplicates(self, content_hash: str, type_: str, namespace: str) -> int:
-        return self._number(
-            f"SELECT count(*) FROM {_SAME_CONTENT}",
-            (self.stored_hash(content_hash), type_, namespace),
+    def count_duplicates(self, hashes: Collection[str]) -> dict[Content, int]:
+        """Return how many memories there are of each content with one of these hashes."""
+        stored = {self.stored_hash(hash_): hash_ for hash_ in hashes}
+        rows = self._rows_in(
+            "SELECT content_hash, type, namespace, count(*) FROM memories"
+            " INDEXED BY memories_by_hash WHERE content_hash IN ({values})"
+            " GROUP BY content_hash, type, namespace",
+            list(stored),
         )
+        return {
+            (stored[hash_], type_, namespace): count for hash_, type_, namespace, count in rows
+        }
 
     def stored_hash(self, content_hash: str) -> str:
         """Return the hash of a text as it is stored."""
@@ -394,7 +439,26 @@ class SqlRecords(SqlTable):
         )
         return {id_: count for id_, count in rows if count is not None}
 
-    def _put_chunks(
+    def _insert_chunks(
+        self, db: Connection, first: int, owned: Iterable[tuple[int, Memory, Chunk]]
+    ) -> None:
+        """Write new chunks, each after the number of its memory, and queue them for every model."""
+        rows = [
+            (n, memory, *c[:5], self._seal(c.heading, HEADING, of.id, of.namespace))
+            for n, (memory, of, c) in enumerate(owned, first)
+        ]
+        db.executemany(
+            "INSERT INTO chunks (n, memory, ordinal, start, stop, first_line, last_line, heading)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        db.execute(
+            "INSERT INTO wanting (model, chunk) SELECT m.n, c.n"
+            " FROM models AS m CROSS JOIN chunks AS c WHERE c.n >= ? AND c.n < ?",
+            (first, first + len(rows)),
+        )
+
+    def _replace_chunks(
         self, db: Connection, n: int, before: Memory | None, after: Memory, chunks: Sequence[Chunk]
     ) -> None:
         """Replace the chunks of a memory; unchanged ones keep their vectors, new ones are queued."""
@@ -402,36 +466,23 @@ class SqlRecords(SqlTable):
         if is_same and self.chunks_of(after.id) == [*chunks]:
             return
         unchanged = self._unchanged_chunks(db, n, before, after)
-        last = 0
-        if before is not None:
-            (last,) = db.execute("SELECT coalesce(max(n), 0) FROM chunks").fetchone()
-            # Negative, to not clash with new ordinals; those that stay negative are deleted.
-            db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
+        # Negative, to not clash with new ordinals; those that stay negative are deleted.
+        db.execute("UPDATE chunks SET ordinal = -1 - n WHERE memory = ?", (n,))
         new = []
         for c in chunks:
-            place = (c.ordinal, c.start, c.stop, c.first_line, c.last_line)
             same = unchanged.get((c.heading, after.text[c.start : c.stop]))
             if same:
                 db.execute(
                     "UPDATE chunks SET ordinal = ?, start = ?, stop = ?, first_line = ?,"
                     " last_line = ? WHERE n = ?",
-                    (*place, same.pop()),
+                    (c.ordinal, c.start, c.stop, c.first_line, c.last_line, same.pop()),
                 )
             else:
-                heading = self._seal(c.heading, HEADING, after.id, after.namespace)
-                new.append((n, *place, heading))
-        if before is not None:
-            db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
-        db.executemany(
-            "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            new,
-        )
-        db.execute(
-            "INSERT INTO wanting (model, chunk) SELECT models.n, chunks.n FROM models, chunks"
-            " WHERE chunks.memory = ? AND chunks.n > ?",
-            (n, last),
-        )
+                new.append((n, after, c))
+        db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
+        if new:
+            (first,) = self._db.reserve({"chunks": len(new)})
+            self._insert_chunks(db, first, new)
 
     def _unchanged_chunks(
         self, db: Connection, n: int, before: Memory | None, after: Memory
@@ -456,8 +507,6 @@ class SqlRecords(SqlTable):
 
     def _values(self, memory: Memory) -> list[Any]:
         texts = zip(_TEXT_COLUMNS, _TEXTS(memory), strict=True)
-        topics = json.dumps(memory.topics, ensure_ascii=False)
-        metadata = json.dumps(dict(memory.metadata), ensure_ascii=False)
 
         def seal(text: str, column: str) -> str | bytes:
             return self._seal(text, column, memory.id, memory.namespace)
@@ -465,8 +514,8 @@ class SqlRecords(SqlTable):
         return [
             *_PLACE(memory),
             *(seal(text, column) for column, text in texts),
-            seal(topics, TOPICS),
-            seal(metadata, METADATA),
+            seal(_to_json(memory.topics), TOPICS),
+            seal(_to_json(dict(memory.metadata)), METADATA),
             *_LABELS(memory),
             None if memory.source is None else seal(memory.source, SOURCE),
             memory.language,

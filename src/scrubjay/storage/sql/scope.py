@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from scrubjay.storage.codec import Codec
     from scrubjay.storage.database import Connection, Database
-    from scrubjay.types import Term
 
 T = TypeVar("T")
 _Values = Sequence[Any]
@@ -248,25 +247,6 @@ def _memberships(scope: Scope) -> Iterator[tuple[str, str]]:
 
 def personal_namespace(person: str) -> str:
     return f"{_PERSONAL_PREFIX}{person}"
-
-
-def match(term: Term, codec: Codec) -> str:
-    """Return a term as an FTS5 expression; `unless` excludes texts that contain those tokens."""
-    wanted = " OR ".join(match_run(run, codec) for run in term.any_of)
-    if not term.unless:
-        return f"({wanted})"
-    excluded = " OR ".join(match_run((token,), codec) for token in term.unless)
-    return f"(({wanted}) NOT ({excluded}))"
-
-
-def match_run(run: Sequence[str], codec: Codec) -> str:
-    """Return neighbouring tokens as an FTS5 phrase; a star at the end makes the last one a prefix."""
-    *others, last = run
-    is_prefix = len(last) > 1 and last.endswith("*")
-    final = codec.prefix(last[:-1]) if is_prefix else codec.token(last)
-    tokens = " ".join((*map(codec.token, others), final))
-    quoted = tokens.replace('"', '""')
-    return f'"{quoted}" *' if is_prefix else f'"{quoted}"'
 
 
 _MAX_VALUES = 512  # every SQLite takes 999 arguments

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from scrubjay.storage.database import NOTE, PURGE_WORDS, Connection, Database, Gathered
+from scrubjay.storage.database import NOTE, Connection, Database, Gathered
 from scrubjay.storage.sql.readable import texts
 from scrubjay.storage.sql.scope import TOPIC, SqlTable, in_parts, namespace_condition
-from scrubjay.storage.sql.segments import optimize
 from scrubjay.text.analysis import (
     ANALYZER_VERSION,
     MAX_CACHED_WORDS,
@@ -42,35 +42,47 @@ class TokenLines:
 
     def __init__(self, encode: Callable[[str], str]) -> None:
         self._encode = encode
-        self._cached: dict[str, _WordCache] = {}
+        self._cached: dict[str, _RunCache] = {}
 
     def of(self, text: str, language: str = "") -> str:
         """Return the tokens of a text in a language, in order, separated by spaces."""
+        if not text:
+            return ""
         stems = stemmer_for(language)
         if stems not in self._cached:
-            self._cached[stems] = _WordCache(stems, self._encode)
-        return " ".join(filter(None, map(self._cached[stems].__getitem__, words(text))))
+            self._cached[stems] = _RunCache(stems, self._encode)
+        # No word has a space in it.
+        return " ".join(filter(None, map(self._cached[stems].__getitem__, text.split())))
+
+    def of_name(self, name: str, language: str) -> str:
+        """Return the same of a text whose words do not come again, such as an id."""
+        return _line(name, stemmer_for(language), self._encode)
 
 
-class _WordCache(dict[str, str]):
-    """The tokens of words seen before: texts of a folder use the same words again and again."""
+def _line(text: str, stems: str, encode: Callable[[str], str]) -> str:
+    found = words(text) if not (text.isascii() and text.isalnum()) else [text]
+    return " ".join([encode(token) for word in found for token in make_tokens(word, stems)])
+
+
+class _RunCache(dict[str, str]):
+    """The tokens of runs without a space that were seen before: texts use the same words again and again."""
 
     def __init__(self, stems: str, encode: Callable[[str], str]) -> None:
         self._stems = stems
         self._encode = encode
 
-    def __missing__(self, word: str) -> str:
-        line = " ".join(map(self._encode, make_tokens(word, self._stems)))
+    def __missing__(self, run: str) -> str:
+        line = _line(run, self._stems, self._encode)
         if len(self) >= MAX_CACHED_WORDS:
             self.clear()
-        if len(word) <= MAX_TOKEN_CHARS:  # a blob of a megabyte does not come again
-            self[word] = line
+        if len(run) <= MAX_TOKEN_CHARS:  # a blob of a megabyte does not come again
+            self[run] = line
         return line
 
 
-class SqlWords(SqlTable):
-    """Writes the FTS5 keyword index of SQLite, one row a memory; only inside a write.
-    PostgresWords stores the rows in another way."""
+class SqlWords(SqlTable, ABC):
+    """Writes the keyword index, one row of token lines a memory; only inside a write. What is
+    searched is made of these rows by SqliteWords and PostgresWords."""
 
     tables: tuple[str, ...] = ("words", "topics", "terms")
 
@@ -110,29 +122,35 @@ class SqlWords(SqlTable):
                 count_terms(db)
             db.executemany(NOTE, _CURRENT.items())
 
-    def put(self, n: int, memory: Memory, old_namespace: str | None = None) -> None:
-        """Index a memory by its number; `old_namespace` is where it was, if it was indexed before."""
-        lines = self.lines_of(memory)
+    def insert(self, numbered: Sequence[tuple[int, Memory]]) -> None:
+        """Index memories that are not indexed yet, each after its number."""
+        lines = [self.lines_of(memory) for _, memory in numbered]
+        with self._db.write() as db:
+            self.put_lines([(n, *of) for (n, _), of in zip(numbered, lines, strict=True)])
+            changes = self._db.gathering(TermChanges)
+            for (_, memory), of in zip(numbered, lines, strict=True):
+                changes.gain(of[: len(FIELDS)], memory.namespace)
+            exact = self._db.codec.exact
+            if topics := [(exact(t, TOPIC), n) for n, memory in numbered for t in memory.topics]:
+                db.executemany("INSERT INTO topics (topic, memory) VALUES (?, ?)", topics)
+
+    def replace(self, n: int, memory: Memory, old_namespace: str) -> None:
+        """Index a changed memory again; `old_namespace` is where it was."""
         with self._db.write() as db:
             changes = self._db.gathering(TermChanges)
-            if old_namespace is not None:
-                for _, _, before in _lines_of(db, [n]):
-                    changes.lose(before, old_namespace)
-                self._drop(db, [n])
-                db.execute("DELETE FROM topics WHERE memory = ?", (n,))
-            self._insert(db, n, lines)
-            changes.gain(lines[: len(FIELDS)], memory.namespace)
-            db.executemany(
-                "INSERT INTO topics (topic, memory) VALUES (?, ?)",
-                [(self._db.codec.exact(topic, TOPIC), n) for topic in memory.topics],
-            )
+            for _, _, before in _lines_of(db, [n]):
+                changes.lose(before, old_namespace)
+            self._drop(db, [n])
+            db.execute("DELETE FROM topics WHERE memory = ?", (n,))
+            self.insert([(n, memory)])
 
     def lines_of(self, memory: Memory) -> list[str]:
         """Return the token lines of a memory, by field."""
         name = os.path.basename(memory.source or "") if memory.type == "document" else ""
         ident = f"{memory.id} {name}"  # people search for file names, too
-        fields = (memory.title, _own_words(memory), " ".join(memory.topics), memory.context, ident)
-        return [self._lines.of(field, memory.language) for field in fields]
+        fields = (memory.title, _own_words(memory), " ".join(memory.topics), memory.context)
+        lines = [self._lines.of(field, memory.language) for field in fields]
+        return [*lines, self._lines.of_name(ident, memory.language)]
 
     def put_topics(self, renamed: Iterable[tuple[int, Sequence[str], str]]) -> None:
         """Replace the topics of memories, each given by number, topics and language."""
@@ -166,40 +184,26 @@ class SqlWords(SqlTable):
                 changes.lose(lines, namespace)
             self._drop(db, numbers)
 
+    @abstractmethod
     def put_lines(self, rows: Sequence[Sequence[Any]]) -> None:
         """Add token lines of another index, each after its number, without counting."""
-        with self._db.write() as db:
-            for n, *lines in rows:
-                self._insert(db, n, lines)
 
     def drop_lines(self, numbers: Sequence[int]) -> None:
         """Delete the token lines of memories, without counting."""
         with self._db.write() as db:
             self._drop(db, numbers)
 
+    @abstractmethod
     def overwrite_deleted(self) -> None:
-        """Erase deleted words from FTS5's segments, where they stay until it merges these."""
-        with self._db.write() as db:
-            self._db.write_gathered()  # the messages beside a deleted one contain its words, too
-            optimize(db)
-            db.execute("DELETE FROM meta WHERE key = ?", (PURGE_WORDS,))
-            self._db.mark_deleted(words=False)
+        """Erase deleted words from the index; only inside a write."""
 
-    def _insert(self, db: Connection, n: int, lines: Sequence[str]) -> None:
-        db.execute(
-            "INSERT INTO words (rowid, title, text, topics, context, ident)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (n, *lines),
-        )
-
+    @abstractmethod
     def _replace(self, db: Connection, field: str, lines: Mapping[int, str]) -> None:
-        db.executemany(
-            f"UPDATE words SET {field} = ? WHERE rowid = ?",
-            ((line, n) for n, line in lines.items()),
-        )
+        """Replace one field of memories, by number."""
 
+    @abstractmethod
     def _drop(self, db: Connection, numbers: Sequence[int]) -> None:
-        self._write_in("DELETE FROM words WHERE rowid IN ({values})", numbers)
+        """Delete the lines of memories."""
 
 
 def _lines_of(
@@ -338,8 +342,10 @@ class TermChanges(Gathered):
             db.executemany(
                 "INSERT INTO terms (token, namespace, held_by) VALUES (?, ?, ?)"
                 " ON CONFLICT (token, namespace) DO UPDATE SET held_by = terms.held_by + excluded.held_by",
-                [row for row in changed if row[2] > 0],
+                [row for row in changed if row[2] > 0] if fewer else changed,
             )
+            if not fewer:
+                continue
             db.executemany(
                 "UPDATE terms SET held_by = held_by + ? WHERE token = ? AND namespace = ?", fewer
             )

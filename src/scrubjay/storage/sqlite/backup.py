@@ -25,6 +25,7 @@ from scrubjay.storage.sql.mirror import (
     occupied,
 )
 from scrubjay.storage.sql.scope import marks
+from scrubjay.storage.sqlite.cache.notes import files_of
 from scrubjay.storage.sqlite.connection import SqliteDatabase, file_identity, take_step
 from scrubjay.storage.sqlite.errors import explain, is_busy
 from scrubjay.storage.sqlite.location import (
@@ -222,7 +223,7 @@ class SqliteMirror:
                 db.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, number))
 
     def settle(self) -> None:
-        """Do nothing: FTS5 maintains its own counts."""
+        """Do nothing: the sizes of the keyword index are counted as it is written."""
 
     def free_name(self) -> str:
         path = self._db.path
@@ -339,7 +340,11 @@ def _rename(path: str, name: str) -> None:
 
 
 def remove_logs(path: str) -> None:
-    """Remove the log of a file that was renamed: another file of that name must not find it."""
+    """Remove the log of a file that was renamed: another file of that name must not find it. The vector
+    caches go with it: no `forget` would reach them there."""
     for suffix in _LOGS:
         with suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
+    for file in files_of(path):
+        with suppress(OSError):
+            os.unlink(file)

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -29,18 +29,18 @@ from scrubjay.storage.sqlite.location import (
     create_missing,
 )
 from scrubjay.storage.sqlite.log_chain import FIRST_STEP, LOG, NEXT_STEP, STEP, check_log
+from scrubjay.storage.sqlite.postings.worker import Indexer
 from scrubjay.storage.sqlite.purge import Purge
 from scrubjay.text.analysis import fold_label
 
 if TYPE_CHECKING:
-    from scrubjay.storage.sql.words import SqlWords
     from scrubjay.storage.sqlite.backup import SqliteMirror
     from scrubjay.storage.sqlite.keyword import SqliteKeyword
     from scrubjay.storage.sqlite.vectors import SqliteVector
+    from scrubjay.storage.sqlite.words import SqliteWords
     from scrubjay.types import Term
 
 WAIT_S = 60.0
-_HOLDS = "SELECT rowid FROM words WHERE words MATCH ?"
 _LOG_WAIT_S = 0.2
 _CLOSE_WAIT_S = 30.0  # a thread that still reads then closes its connection when it is done
 
@@ -165,7 +165,8 @@ class _Reads:
 
 
 class SqliteDatabase(Database):
-    """A database file, or ":memory:". `finishes_purges`: erases what other processes have deleted."""
+    """A database file, or ":memory:". `finishes_purges`: erases what other processes have deleted, and
+    goes on with what they have left of the keyword index."""
 
     finishes_purges = True
 
@@ -186,6 +187,7 @@ class SqliteDatabase(Database):
         self._reads = _Reads()
         self._connections: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._purge: Purge | None = None
+        self._indexer: Indexer | None = None
         self._prepared = False
         self._identities: dict[str, tuple[int, int]] = {}
         try:
@@ -193,9 +195,11 @@ class SqliteDatabase(Database):
                 pass
             if not self._in_memory:
                 self._purge = Purge(self, self._identities[self.path], self._writing)
+                self._indexer = Indexer(self)
                 if self.finishes_purges:
                     with self._errors():
                         self._purge.find_mark(self._writer)
+                        self._indexer.wake_if_due()
         except BaseException:
             self.close()
             raise
@@ -363,6 +367,9 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def _busy_timeout(self, wait_s: float) -> Iterator[None]:
+        if wait_s == self.wait_s:  # as it is anyway
+            yield
+            return
         self._writer.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
         try:
             yield
@@ -370,10 +377,10 @@ class SqliteDatabase(Database):
             self._writer.execute(f"PRAGMA busy_timeout = {int(self.wait_s * 1000)}")
 
     @cached_property
-    def words(self) -> SqlWords:
-        from scrubjay.storage.sql.words import SqlWords
+    def words(self) -> SqliteWords:
+        from scrubjay.storage.sqlite.words import SqliteWords
 
-        return SqlWords(self)
+        return SqliteWords(self)
 
     @cached_property
     def keyword(self) -> SqliteKeyword:
@@ -398,12 +405,17 @@ class SqliteDatabase(Database):
         files = (self.path, f"{self.path}-wal", f"{self.path}-shm")
         return sum(os.path.getsize(file) for file in files if os.path.isfile(file))
 
-    def holding(self, term: Term) -> tuple[Clause, Clause]:
-        from scrubjay.storage.sql.scope import match
+    def reserve(self, counts: Mapping[str, int]) -> list[int]:
+        # As AUTOINCREMENT numbers rows; what is written with a number raises `seq` to it.
+        last = ", ".join(
+            f"max(coalesce((SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = '{table}'), 0),"
+            f" coalesce((SELECT max(n) FROM {table}), 0))"
+            for table in counts
+        )
+        return [1 + n for n in self._writer.execute(f"SELECT {last}").fetchone()]
 
-        wanted = match(term, self.codec)
-        own = f"{{title text topics ident}} : {wanted}"
-        return Clause(_HOLDS, (wanted,)), Clause(_HOLDS, (own,))
+    def holding(self, term: Term) -> tuple[Clause, Clause]:
+        return self.keyword.holding(term)
 
     @contextmanager
     def alone(self, wait_s: float) -> Iterator[sqlite3.Connection]:
@@ -430,6 +442,11 @@ class SqliteDatabase(Database):
         if self._purge is not None:
             self._purge.mark(self._writer, words=words)
 
+    def index_later(self) -> None:
+        """Make segments of the keyword index in the background."""
+        if self._indexer is not None:
+            self._indexer.note_write()
+
     def purge(self) -> None:
         """Erase deleted text from the file and its log. Inside a write this does nothing."""
         if self._purge is not None and not self._local.in_write:
@@ -439,8 +456,9 @@ class SqliteDatabase(Database):
     def close(self) -> None:
         """Close every connection once the reads of other threads have ended. May be called twice."""
         purge = None if self.closed or self._pid != os.getpid() else self._purge
-        finish = () if purge is None else (purge.finish,)
-        close_all([*finish, self._close, self.codec.lock])
+        indexer = None if self.closed or self._pid != os.getpid() else self._indexer
+        steps = [part.finish for part in (indexer, purge) if part is not None]
+        close_all([*steps, self._close, self.codec.lock])
 
     def _close(self) -> None:
         is_ours = self._pid == os.getpid()

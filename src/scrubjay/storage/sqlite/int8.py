@@ -22,9 +22,10 @@ _BLUR_FACTOR = 4
 # Rounding to int8 is off by at most one half, evenly spread: a sum of many is off by at most this.
 _ROUNDING = 4 / 12**0.5
 # Copying one row takes as long as scanning this many in place.
-_COPY_COST = 4
+COPY_COST = 4
 _SAMPLE_STEP = 32
 _BATCH = 4096
+_MANY = 20_000  # are counted before they are loaded
 
 
 class Place(NamedTuple):
@@ -35,15 +36,27 @@ class Place(NamedTuple):
     ordinal: int
 
 
+class Part(NamedTuple):
+    """The places of scored vectors: the columns of `places`, or some of them."""
+
+    places: NDArray[np.int64]
+    columns: NDArray[np.int64] | None
+
+    def __len__(self) -> int:
+        return self.places.shape[1] if self.columns is None else len(self.columns)
+
+    def column(self, scored: NDArray[np.intp]) -> NDArray[np.int64]:
+        return scored if self.columns is None else self.columns[scored]
+
+
 class Scan(NamedTuple):
-    """The scores of one query, and the place of each scored vector: a column of `places`.
+    """The scores of one query, and where the scored vectors are: those of one part after the other.
 
     Scores that differ by less than `blur` may be in the wrong order.
     """
 
     scores: NDArray[np.float32]
-    places: NDArray[np.int64]
-    columns: NDArray[np.int64] | None
+    parts: tuple[Part, ...]
     blur: float
 
     def best(self, limit: int) -> list[Place]:
@@ -53,7 +66,14 @@ class Scan(NamedTuple):
     def best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         """Return the vectors of the best memories by these scores, with ties: numbers and rows."""
         near = self._near(limit, 0.0)
-        return self._at(near)[0], near if self.columns is None else self.columns[near]
+        return self._at(near)[0], self.parts[0].column(near)
+
+    def and_also(self, other: Scan) -> Scan:
+        """Return both as one."""
+        if not len(other.scores):
+            return self
+        scores = np.concatenate([self.scores, other.scores])
+        return Scan(scores, (*self.parts, *other.parts), max(self.blur, other.blur))
 
     def _near(self, limit: int, blur: float) -> NDArray[np.intp]:
         take = limit
@@ -74,13 +94,31 @@ class Scan(NamedTuple):
         return near
 
     def _at(self, near: NDArray[np.intp]) -> NDArray[np.int64]:
-        chosen = near if self.columns is None else self.columns[near]
-        places: NDArray[np.int64] = self.places[:, chosen]
-        return places
+        if len(self.parts) == 1:
+            (part,) = self.parts
+            return part.places[:, part.column(near)]
+        found = np.empty((3, len(near)), np.int64)
+        start = 0
+        for part in self.parts:
+            mine = (near >= start) & (near < start + len(part))
+            found[:, mine] = part.places[:, part.column(near[mine] - start)]
+            start += len(part)
+        return found
+
+
+class Stored(NamedTuple):
+    """Vectors as they are in memory, and which rows of them are in use; None for all."""
+
+    codes: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    places: NDArray[np.int64]
+    rows: NDArray[np.intp] | None
 
 
 class Int8Vectors:
     """Vectors as int8 with one scale a row. Rows are appended; dropped rows are compacted away."""
+
+    has_cells = False  # True when a search of everything compares a part of them
 
     def __init__(self, dims: int) -> None:
         self.dims = dims
@@ -112,6 +150,16 @@ class Int8Vectors:
             self._count = stop
             self._changes += 1
 
+    def reserve(self, rows: int) -> None:
+        """Make room for that many at once: growing step by step needs twice the memory."""
+        with self._changing:
+            self._make_room(rows)
+
+    def stored(self) -> tuple[Stored, ...]:
+        """Return what is in memory now; later changes leave these arrays as they are."""
+        codes, scales, places, _ = self._views()
+        return (Stored(codes, scales, places, None),)
+
     def drop(self, vectors: Sequence[int]) -> None:
         """Remove vectors by number; unknown numbers are ignored."""
         for vector in self.damaged.keys() & vectors if self.damaged else ():
@@ -126,34 +174,39 @@ class Int8Vectors:
             self._count = len(keep)
             self._changes += 1
 
-    def scan(self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> Scan:
-        """Score the vectors of all memories, or of those whose flag is set; the last flag is not."""
+    def scan(
+        self, vector: NDArray[np.float32], allowed: NDArray[np.bool_] | None, limit: int = 1
+    ) -> Scan:
+        """Score the vectors of all memories, or of those whose flag is set; the last flag is not. With
+        cells, of as many as a list of `limit` memories needs."""
         codes, scales, places, changes = self._views()
-        query, blur = _int8_query(vector, scales)
+        query, blur = int8_query(vector, float(scales.max(initial=0.0)))
         if allowed is None:
-            return Scan(self._full_scan(query, codes, scales, changes), places, None, blur)
+            scores = self._full_scan(query, codes, scales, changes)
+            return Scan(scores, (Part(places, None),), blur)
         rows = np.flatnonzero(allowed.take(places[1], mode="clip"))
         key = (query.tobytes(), changes)
-        if key in (self._under_way, self._last_key) or len(rows) * _COPY_COST > len(codes):
+        if key in (self._under_way, self._last_key) or len(rows) * COPY_COST > len(codes):
             # Selected, not masked: numpy takes twenty times as long to choose among many equals.
             scores = self._full_scan(query, codes, scales, changes)[rows]
         else:
-            scores = _scores(query, codes[rows], scales[rows])
-        return Scan(scores, places, rows, blur)
+            scores = dots(query, codes[rows], scales[rows])
+        return Scan(scores, (Part(places, rows),), blur)
 
     def scan_these(
         self, vector: NDArray[np.float32], numbers: NDArray[np.int64], rows: NDArray[np.intp]
     ) -> Scan:
         """Score vectors by number; `rows` is where they probably are. Unknown numbers are ignored."""
         codes, scales, places, _ = self._views()
-        query, blur = _int8_query(vector, scales)
+        query, blur = int8_query(vector, float(scales.max(initial=0.0)))
         here = places[0]
         # Two copies of the same vectors have the same rows, unless one has just changed. A search for
         # numbers takes longer than all else here: each is a dozen steps through memory.
         if not len(here) or not (here.take(rows, mode="clip") == numbers).all():
             rows = np.searchsorted(here, numbers)  # they are appended in order
             rows = rows[here.take(rows, mode="clip") == numbers] if len(here) else rows[:0]
-        return Scan(_scores(query, codes[rows], scales[rows]), places, rows, blur)
+        scores = dots(query, codes[rows], scales[rows])
+        return Scan(scores, (Part(places, rows),), blur)
 
     def _views(self) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.int64], int]:
         with self._changing:  # views only: later rows are appended behind them
@@ -172,7 +225,7 @@ class Int8Vectors:
         key = self._under_way = (query.tobytes(), changes)
         with self._scanning:
             if self._last_key != key:
-                self._last_scores = _scores(query, codes, scales)
+                self._last_scores = dots(query, codes, scales)
                 self._last_key = key
             return self._last_scores
 
@@ -211,6 +264,9 @@ def catch_up(
     copy.seen_gone = gone
     if added > copy.seen_added:
         (dims,) = db.execute("SELECT dims FROM models WHERE n = ?", (model,)).fetchone()
+        if added - copy.seen_added >= _MANY and limit is None:
+            count = "SELECT count(*) FROM vectors WHERE model = ? AND n > ?"
+            copy.reserve(db.execute(count, (model, copy.seen_added)).fetchone()[0])
         new = db.execute(
             # A damaged ordinal is -1, which no chunk has.
             "SELECT v.n, c.memory, CASE typeof(c.ordinal) WHEN 'integer' THEN c.ordinal ELSE -1 END,"
@@ -241,13 +297,11 @@ def as_int8(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.flo
     return np.rint(rows / scales[:, None]).astype(np.int8), scales
 
 
-def _int8_query(
-    vector: NDArray[np.float32], scales: NDArray[np.float32]
-) -> tuple[NDArray[np.int8], float]:
+def int8_query(vector: NDArray[np.float32], max_scale: float) -> tuple[NDArray[np.int8], float]:
     """Return a query as int8, and by how much two of its scores may differ in the wrong order."""
     scale = max(float(np.abs(vector).max()), 1e-12) / 127.0
     # Both factors of a score were rounded, and a difference has two scores.
-    ratio = float(scales.max(initial=0.0)) / scale * float(np.linalg.norm(vector))
+    ratio = max_scale / scale * float(np.linalg.norm(vector))
     return np.rint(vector / scale).astype(np.int8), 2 * _ROUNDING * (1 + ratio**2) ** 0.5
 
 
@@ -263,11 +317,12 @@ def _nth_best(scores: NDArray[np.float32], n: int) -> float:
     return float(np.partition(scores, len(scores) - n)[len(scores) - n])
 
 
-def _scores(
+def dots(
     query: NDArray[np.int8], codes: NDArray[np.int8], scales: NDArray[np.float32]
 ) -> NDArray[np.float32]:
+    """Return the scores of vectors: their products with the query, times their scales."""
     if not len(codes):
         return np.empty(0, np.float32)
-    dots = np.asarray(simsimd.cdist(query[None, :], codes, metric="dot", out_dtype="f32"))[0]
-    scores: NDArray[np.float32] = dots * scales
+    products = np.asarray(simsimd.cdist(query[None, :], codes, metric="dot", out_dtype="f32"))[0]
+    scores: NDArray[np.float32] = products * scales
     return scores

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError
 from scrubjay.storage.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
-from scrubjay.storage.sql.segments import has_too_many_levels, remove_empty_levels
 from scrubjay.storage.sqlite.errors import is_busy
+from scrubjay.storage.sqlite.fts5.segments import has_too_many_levels, remove_empty_levels
 from scrubjay.storage.sqlite.location import PAGE_BYTES
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ def prepare(db: SqliteDatabase, writer: sqlite3.Connection, *, in_memory: bool) 
     if found == SCHEMA_VERSION:
         if writer.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             _use_wal(writer, db.wait_s)  # a copy made by other tools may have lost it
-        if has_too_many_levels(writer):  # an older version may have left them
-            with db.write() as connection:
-                remove_empty_levels(connection)
+        _heal(db, writer)
         return
     db.refuse_newer(found)
     if in_memory:
@@ -38,6 +36,13 @@ def prepare(db: SqliteDatabase, writer: sqlite3.Connection, *, in_memory: bool) 
                 MIGRATIONS[version - 1](connection)
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {version}")
+    _heal(db, writer)
+
+
+def _heal(db: SqliteDatabase, writer: sqlite3.Connection) -> None:
+    if has_too_many_levels(writer):  # an older version may have left them
+        with db.write() as connection:
+            remove_empty_levels(connection)
 
 
 def version_of(path: str, connection: sqlite3.Connection) -> int:

@@ -1,4 +1,5 @@
-"""Erases deleted text from an SQLite file: from the keyword index, the log, and the dead space of pages.
+"""Erases deleted text from an SQLite file: from the keyword index, the log, and the dead space of pages; and
+deleted vectors from the caches beside it.
 
 A write that deletes text leaves a mark in `meta`, in the same transaction. The mark is removed when
 everything is erased. Until then it is tried again: after the next write, in the background, on closing, and
@@ -24,6 +25,7 @@ from scrubjay.errors import StoreError
 from scrubjay.runtime.worker import Worker
 from scrubjay.storage.database import PURGE, PURGE_WORDS
 from scrubjay.storage.sqlite import raw_file
+from scrubjay.storage.sqlite.cache.notes import erase_forgotten
 from scrubjay.storage.sqlite.dead_space import dirty_pages, overwrite
 
 if TYPE_CHECKING:
@@ -172,6 +174,7 @@ class Purge:
                 if dirty:
                     overwrite(file, dirty)
                     file.sync()
+                erase_forgotten(db, self._db.path)
                 db.execute("DELETE FROM meta WHERE key = ?", (PURGE,))
                 self._db.take_step(db)
                 db.execute("COMMIT")

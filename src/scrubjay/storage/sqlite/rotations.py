@@ -15,6 +15,7 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.storage.sqlite import vectors
+from scrubjay.storage.sqlite.cache.notes import notes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,6 +138,8 @@ class SqliteRotations(SqlTable):
 
     def why_not(self, model: str, prefixes: Sequence[int]) -> str:
         """Return why a search does not use short vectors of a model; empty when it does."""
+        if self._has_cells(model):
+            return "the nearest cells make shortlists"
         info = self.of(model)
         if info is not None:
             low = info.recall < MIN_RECALL
@@ -151,9 +154,15 @@ class SqliteRotations(SqlTable):
             return f"fitted when there are {needed:,} vectors"
         return "not fitted yet: that happens in the background, after the last chunk is embedded"
 
+    def _has_cells(self, model: str) -> bool:
+        with self._db.read() as db:
+            row = db.execute("SELECT n FROM models WHERE name = ?", (model,)).fetchone()
+            known = None if row is None else notes(db).get(row[0])
+            return known is not None and known.probed > 0
+
     def due(self, model: str, prefixes: Sequence[int], added: int) -> bool:
         """True when there are enough vectors; counted only if `added`, ever, shows that there can be."""
-        if added < self._check_at.get(model, 0):
+        if added < self._check_at.get(model, 0) or self._has_cells(model):
             return False
         row = self._row("SELECT dims FROM models WHERE name = ? AND role = 'main'", (model,))
         if row is None or not short_dims_of(row[0], prefixes)[0]:

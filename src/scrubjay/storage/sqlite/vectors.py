@@ -1,18 +1,16 @@
-"""Vector search in SQLite: float32 in the file, int8 in memory.
+"""Vector search in SQLite: float32 in the file, int8 in memory or in a cache beside the file.
 
 A search scans the int8 copy and scores the best again with the float32 vectors, so the cosines are
-exact. With a shortlist, it scans a copy of short vectors first, and then only what that lists.
+exact. In a large store it scans the nearest cells of it alone. With a shortlist, it scans a copy of short
+vectors first, and then only what that lists; where there are cells, these make the shortlist.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scrubjay.errors import Unavailable
-from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.database import Database
 from scrubjay.storage.sql.readable import named_damage
 from scrubjay.storage.sql.vectors import (
@@ -21,9 +19,9 @@ from scrubjay.storage.sql.vectors import (
     Nearest,
     SqlVectors,
     VectorQuery,
-    is_width,
     with_ties,
 )
+from scrubjay.storage.sqlite.cache.copies import VectorCopies
 from scrubjay.types import Scope
 
 if TYPE_CHECKING:
@@ -42,8 +40,7 @@ class SqliteVector(SqlVectors):
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
-        self._copies: dict[str, Int8Vectors] = {}
-        self._refreshing = threading.Lock()
+        self.copies = VectorCopies(db)
 
     @cached_property
     def rotations(self) -> SqliteRotations:
@@ -63,10 +60,11 @@ class SqliteVector(SqlVectors):
         With a shortlist, that many memories are chosen by short vectors and then scored by whole ones,
         once there are enough vectors and a rotation is fitted; until then the search is exact.
         """
-        copy = self._refreshed(query.model)
-        if copy is None:
+        seen = self.sets.visible(query.scope)
+        scanned = self.copies.ask(query.model, lambda copy: self._scan(copy, query, seen))
+        if scanned is None:
             return Nearest([], WHOLE)
-        scan, compared = self._scan(copy, query, self.sets.visible(query.scope))
+        scan, compared = scanned
         with self._db.read():
             best = self._best_chunks(scan, query.vector, query.limit)
             return Nearest(self._named(best, query.scope), compared)
@@ -81,55 +79,48 @@ class SqliteVector(SqlVectors):
         """Return the nearest of these memories with a vector, with ties of the last; cosine and chunk."""
         import numpy as np
 
-        copy = self._refreshed(model) if len(memories) else None
-        if copy is None:
+        if not len(memories):
             return {}
         numbers = np.asarray(memories, np.int64)
         flags = np.zeros(int(numbers.max()) + 2, np.bool_)
         flags[numbers] = True
-        return self._best_chunks(copy.scan(vector, flags), vector, limit)
+        scan = self.copies.ask(model, lambda copy: copy.scan(vector, flags, limit))
+        return {} if scan is None else self._best_chunks(scan, vector, limit)
 
     def fit_is_due(self, model: str, prefixes: Sequence[int]) -> bool:
-        """True when there are many more vectors than a rotation was fitted on; cheap."""
-        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'")
-        added = 0 if row is None else int(row[0])
-        return added >= MIN_ROTATED and self.rotations.due(model, prefixes, added)
+        """True when there are many more vectors than a rotation was fitted on, or a cache was built of;
+        cheap."""
+        added = self._added()
+        return self.copies.build_is_due(model, added) or self._rotation_is_due(
+            model, prefixes, added
+        )
 
     def fit(
         self, model: str, prefixes: Sequence[int], stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Fit a rotation if that is due; `prefixes` are the lengths to which vectors can be cut."""
-        if not self.fit_is_due(model, prefixes):
-            return False
+        """Build the cache and fit a rotation, as far as they are due; `prefixes` are the lengths to
+        which vectors can be cut."""
+        added = self._added()
+        built = self.copies.build_is_due(model, added) and self.copies.build(model, stopped)
+        if not self._rotation_is_due(model, prefixes, added):
+            return built
         from scrubjay.storage.sqlite.rotation_fit import fit
 
-        return fit(self._db, self.rotations, model, prefixes, stopped)
+        return fit(self._db, self.rotations, model, prefixes, stopped) or built
+
+    def _rotation_is_due(self, model: str, prefixes: Sequence[int], added: int) -> bool:
+        return added >= MIN_ROTATED and self.rotations.due(model, prefixes, added)
+
+    def _added(self) -> int:
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'vectors'")
+        return 0 if row is None else int(row[0])
 
     def release(self, model: str) -> None:
-        with self._refreshing:
-            self._copies.pop(model, None)
+        self.copies.release(model)
         self.short.release(model)
 
-    def _refreshed(self, model: str) -> Int8Vectors | None:
-        from scrubjay.storage.sqlite.int8 import Int8Vectors, catch_up
-
-        with self._refreshing, self._db.read() as db:
-            row = db.execute("SELECT n, dims FROM models WHERE name = ?", (model,)).fetchone()
-            if row is None:
-                return None
-            if not is_width(row[1]):
-                raise Unavailable(
-                    "the width of its vectors is damaged; run:"
-                    f" {to_type('doctor --repair', self._db.path)}"
-                )
-            copy = self._copies.get(model)
-            if copy is None or copy.dims != row[1]:  # its index was removed and made again
-                copy = self._copies[model] = Int8Vectors(row[1])
-            catch_up(copy, db, self._db.codec, row[0])
-            return copy
-
     def damage(self, model: str, scope: Scope) -> str:
-        copy = self._copies.get(model)
+        copy = self.copies.loaded(model)
         if copy is None or not copy.damaged:
             return ""
         memories = self._ids_and_times(set(copy.damaged.values()), scope)
@@ -141,7 +132,10 @@ class SqliteVector(SqlVectors):
     ) -> tuple[Scan, str]:
         """Score a shortlist by short vectors, or all vectors; return also which were compared."""
         if query.shortlist is None:
-            return copy.scan(query.vector, seen), WHOLE
+            return copy.scan(query.vector, seen, query.limit), WHOLE
+        if copy.has_cells:
+            scan = copy.scan(query.vector, seen, max(query.shortlist, query.limit))
+            return scan, f"{len(scan.scores):,} of {len(copy):,} vectors, whole, by cells"
         count = len(copy) if seen is None else min(len(copy), int(seen.sum()))
         is_large = count >= MIN_ROTATED
         short = self.short.refreshed(query.model, query.short_dims) if is_large else None

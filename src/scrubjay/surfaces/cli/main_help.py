@@ -19,7 +19,7 @@ Write:
   undo         take the last change of a memory back
   say          store a message of a session
   ingest       read files and folders, and follow their changes
-  import       import entries from Markdown files or JSON lines
+  import       import what export wrote, or with --from what another product stored
   extract      extract facts from messages, with the configured language model
   done         mark memories as done
   undone       mark memories as not done

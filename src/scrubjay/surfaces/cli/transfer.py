@@ -1,4 +1,4 @@
-"""`export`, `import`, `backup`, `restore`, `reindex`, `promote` and `demote`."""
+"""`export`, `backup`, `restore`, `reindex`, `promote` and `demote`."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from shlex import quote
-from typing import TextIO
+from typing import Any, TextIO
 
 from scrubjay.config import Settings
-from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.errors import InvalidInput
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.runtime.progress import ProgressBar
 from scrubjay.store import Store
 from scrubjay.surfaces.cli.common import FAILED, NOTHING_FOUND, open_store, options_of, settings_of
-from scrubjay.surfaces.cli.vectors import make_vectors
 from scrubjay.surfaces.render.facts import counted, plural, size
 from scrubjay.surfaces.render.json import dumps, plain, reasons
 from scrubjay.surfaces.render.reports import behind
 from scrubjay.surfaces.render.terminal import Screen, err, one_line, out, path_line
 from scrubjay.text import urls
-from scrubjay.types.reports import Exported, Imported, Moved, Reindexed
+from scrubjay.types.reports import Exported, Moved, Reindexed
 
 _MOST_SHOWN = 20  # of each kind; --json lists all
 
 
 def export(args: Namespace, screen: Screen) -> int:
-    if args.path is not None:
+    if args.to is not None:
+        _set_form(args)
+    elif args.path is not None:
         _choose_form(args)
     if args.prune and args.md is None:
         raise InvalidInput("--prune goes with --md: it deletes Markdown files of removed entries")
-    place = args.md or (None if args.jsonl == "-" else args.jsonl)
+    place = args.md or (None if args.jsonl in ("-", None) else args.jsonl)
     lines = io.StringIO()
     with open_store(args.db, args.user, embed=False) as store:
         done = _export(store, args, place, lines if args.json else sys.stdout)
     if args.json:
-        form = "md" if args.md else "jsonl" if place else "json"
-        written = [plain(json.loads(line)) for line in lines.getvalue().split("\n") if line]
-        memories = None if place else written
+        form = "md" if args.md else (args.to or "jsonl") if place else "json"
+        memories = None if place else _written(lines.getvalue(), args.to)
         shape = reasons(plain(done), "kept")
         shape["damaged"] = [{"id": id_, "reason": why} for id_, why in done.damaged]
         out(dumps({"form": form, "path": place, **shape, "memories": memories}))
@@ -50,17 +50,33 @@ def export(args: Namespace, screen: Screen) -> int:
         entries, files = plural(done.entries, "entry"), counted(counts)
         what = f"{entries}: {files}" if args.md is not None and files else entries
         head = f"{screen.bold(path_line(place))}  {what}"
-        out("\n".join((head, *_named(done.kept, screen.red))))
+        out("\n".join((head, *listed(done.kept, screen.red))))
     if done.damaged:
         skipped = plural(len(done.damaged), "memory")
         err(
             f"scrubjay: damaged and not exported: {skipped};"
             f" run: {to_type('doctor --repair', args.db)}"
         )
-        err("\n".join(_named(done.damaged, screen.red)))
+        err("\n".join(listed(done.damaged, screen.red)))
     if done.kept or done.damaged:
         return FAILED
     return 0 if done.entries else NOTHING_FOUND
+
+
+def _written(text: str, form: str | None) -> list[Any]:
+    if form == "mem0":
+        return [plain(one) for one in json.loads(text)["results"]]
+    return [plain(json.loads(line)) for line in text.split("\n") if line]
+
+
+def _set_form(args: Namespace) -> None:
+    """Set where to write in the form of `--to`."""
+    if args.to != "md":
+        args.jsonl = args.path
+    elif args.path in (None, "-"):
+        raise InvalidInput("--to md writes a folder; name it: scrubjay export --to md DIR")
+    else:
+        args.md = args.path
 
 
 def _choose_form(args: Namespace) -> None:
@@ -80,59 +96,23 @@ def _choose_form(args: Namespace) -> None:
 
 def _export(store: Store, args: Namespace, place: str | None, stream: TextIO) -> Exported:
     how = options_of(args)
+    write = store.export_mem0 if args.to == "mem0" else store.export_jsonl
     # Lines that go to the same terminal would be mixed with a progress bar.
     if place is None and (args.json or sys.stdout.isatty()):
-        return store.export_jsonl(stream, **how)
+        return write(stream, **how)
     with ProgressBar("exporting") as bar:
         how["progress"] = bar
         if place is None:
-            return store.export_jsonl(stream, **how)
+            return write(stream, **how)
         if args.md is None:
-            return store.export_jsonl(args.jsonl, force=args.force, **how)
+            return write(args.jsonl, force=args.force, **how)
         return store.export_md(args.md, force=args.force, prune=args.prune, **how)
 
 
-def _named(files: Sequence[tuple[str, str]], paint: Callable[[str], str]) -> list[str]:
+def listed(files: Sequence[tuple[str, str]], paint: Callable[[str], str]) -> list[str]:
     shown = [f"  {paint(path_line(path))}: {one_line(why)}" for path, why in files[:_MOST_SHOWN]]
     more = len(files) - len(shown)
     return [*shown, f"  … and {plural(more, 'other')}: --json lists all"] if more else shown
-
-
-def import_(args: Namespace, screen: Screen) -> int:
-    from scrubjay.write.import_export.import_entries import checked_sources
-
-    stdin = getattr(sys.stdin, "buffer", sys.stdin)  # as bytes: one bad line must not end it
-    sources = [stdin if path == "-" else path for path in args.paths]
-    checked_sources(sources)  # before a store is created for nothing
-    with _store_to_import(args) as store:
-        with ProgressBar("importing") as bar:
-            how = options_of(args, ("namespace", "collection", "dry_run"))
-            done = store.import_entries(*sources, progress=bar, **how)
-        left = None
-        if not args.dry_run:
-            left = make_vectors(store, settings_of(args), later=args.no_embed, further=True)
-    if args.json:
-        shape = reasons(plain(done), "failed", "notes")
-        out(dumps({**shape, "dry_run": args.dry_run, "pending": left}))
-    else:
-        out("\n".join(_imported(done, args.dry_run, screen)))
-    return FAILED if done.failed else 0
-
-
-def _store_to_import(args: Namespace) -> Store:
-    if not args.dry_run:
-        return open_store(args.db, args.user, embed=not args.no_embed, make=True)
-    try:
-        return open_store(args.db, args.user, embed=False)
-    except NotFound:  # a dry run leaves no file behind
-        return open_store(":memory:", args.user, embed=False)
-
-
-def _imported(done: Imported, dry_run: bool, screen: Screen) -> list[str]:
-    counts = [(done.added, "new"), (done.changed, "changed"), (done.unchanged, "unchanged")]
-    text = counted([*counts, (len(done.failed), "failed")]) or "nothing there"
-    head = f"{screen.bold('would import' if dry_run else 'imported')}  {text}"
-    return [head, *_named(done.failed, screen.red), *_named(done.notes, screen.yellow)]
 
 
 def backup(args: Namespace, screen: Screen) -> int:

@@ -299,6 +299,7 @@ def status(state: types.Status, args: Namespace, screen: Screen, store: Store) -
         ("languages", _languages(state.languages)),
         ("vectors", _counts(state.models)),
         *(("short", _short(*pair)) for pair in state.short_vectors.items()),
+        *(("cells", _cells(*pair)) for pair in state.vector_cells.items()),
         ("pending", f"{state.pending:,}{_pending_hint(state, args.db)}"),
         *(("server", _server(server)) for server in state.servers),
         ("failed", f"{state.failed:,}"),
@@ -399,6 +400,16 @@ def _short(model: str, short: types.ShortVectors) -> str:
         f"{one_line(model)}: {short.short_dims} of {short.dims} numbers, shortlist"
         f" {short.shortlist}, recall {short.recall:.3f} in {short.trials} trials, fitted on"
         f" {short.fitted_on:,} vectors" + (f"; {short.why_not}" if short.why_not else "")
+    )
+
+
+def _cells(model: str, its: types.VectorCells) -> str:
+    cache = f"cache of {facts.size(its.cache_bytes)} with {its.vectors:,} vectors"
+    if not its.probed:
+        return f"{one_line(model)}: none, all vectors are compared; {cache}"
+    return (
+        f"{one_line(model)}: the nearest {its.probed:,} of {its.cells:,} are compared, recall"
+        f" {its.recall:.3f} in {its.trials} trials; {cache}"
     )
 
 

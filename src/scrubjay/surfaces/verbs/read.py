@@ -24,6 +24,7 @@ from scrubjay.surfaces.verbs.kinds import (
 )
 from scrubjay.text.lines import split_id
 from scrubjay.types import Memories
+from scrubjay.types.formats import EXPORTED
 from scrubjay.types.reports import Version
 
 
@@ -313,6 +314,7 @@ COMMANDS = (
         "write memories as Markdown files or JSON lines",
         (
             Param("path", TEXT, "a .jsonl file, or a folder for Markdown files", usage="[path]"),
+            Param("to", choice(*EXPORTED), "the form of what is written to path", usage="--to"),
             Param("md", TEXT, "one Markdown file each, in this folder", usage="--md DIR"),
             Param("jsonl", TEXT, "JSON lines (default: standard output)", usage="--jsonl FILE"),
             *params.filters("namespace collection types topics session"),
@@ -320,6 +322,6 @@ COMMANDS = (
             Param("prune", FLAG, "with --md: delete files of entries that are not exported"),
         ),
         run="transfer:export",
-        exclusive=(("md", "jsonl"),),
+        exclusive=(("md", "jsonl", "to"),),
     ),
 )

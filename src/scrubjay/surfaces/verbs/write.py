@@ -20,10 +20,12 @@ from scrubjay.surfaces.verbs.kinds import (
     TEXT,
     TEXTS,
     TIME,
+    choice,
     objects,
     texts,
 )
 from scrubjay.types import Memory, Stored
+from scrubjay.types.formats import FORMATS
 
 if TYPE_CHECKING:
     from scrubjay.types.changes import Likely
@@ -335,20 +337,26 @@ COMMANDS = (
     ),
     Command(
         "import",
-        "import entries from Markdown files or JSON lines",
+        "import what export wrote, or with --from what another product stored",
         (
             Param(
                 "paths",
                 TEXTS,
-                "folders of Markdown, .md and .jsonl files; - reads JSON lines",
+                "folders of Markdown, .md and .jsonl files; - reads JSON lines; with --from, files"
+                " and folders of that product",
                 usage="path...",
             ),
+            Param("format", choice(*FORMATS), ", ".join(FORMATS), usage="--from NAME"),
             Param("dry_run", FLAG, "check everything, store nothing"),
             Param("namespace", NAME, "store all entries in this namespace"),
             Param("collection", NAME, "store all entries in this collection"),
             params.NO_EMBED,
         ),
-        run="transfer:import_",
+        run="import_:import_",
+        description="Import entries from Markdown files or JSON lines, as `export` writes them. With --from,"
+        " import what another product stored. Ids are made from those of the source: a second run changes"
+        " nothing, and continues one that was stopped. What cannot be read is listed with file and line, and"
+        " the rest is imported.",
     ),
     Command("done", "mark memories as done", (_IDS,), run="write:done"),
     Command("undone", "mark memories as not done", (_IDS,), run="write:done"),

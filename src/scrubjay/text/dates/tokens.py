@@ -37,6 +37,7 @@ _AFTER_YEARS = frozenset(
     " wurden gab ging los passiert gemacht happened".split()
 )
 _IN_CODE = re.compile(r"[a-z_]\w*(?:[.](?=[a-z_])\w+)*(?:[.](?=[a-z_])\w+|\()")
+_MAY_BE_CODE = re.compile(r"\(|\.[a-z_]")  # in every match of that; it is found 20 times as fast
 _SIGNS = {".": ".", ",": ",", "-": "o", "!": "!", "?": "!", ";": "!", "'": "'"}
 _CAPITALIZED_MONTHS = ("may", "march")
 # Without their umlauts these are in the past: hatte, konnte.
@@ -184,7 +185,7 @@ def tokenize(text: str, lower: str) -> Tokens:
         classes = _with_capitalized_months(text, lower, classes, words)
     if "Y" in classes and any(_is_quantity(text, year) for year in _YEARS.finditer(lower)):
         classes = classes.replace("Y", "3")
-    if _IN_CODE.search(lower):
+    if _MAY_BE_CODE.search(lower) and _IN_CODE.search(lower):
         classes = _without_code(lower, classes)
     return Tokens(text, lower, classes, [value for _, value in entries], words)
 

@@ -16,15 +16,14 @@ from scrubjay.write.fields import draft
 from scrubjay.write.import_export.format import (
     ENDING,
     file_name,
-    from_line,
     from_markdown,
     has_mark,
     id_in,
     is_as_exported,
     marked,
-    to_line,
     to_markdown,
 )
+from scrubjay.write.import_export.forms import Form, pieces
 from scrubjay.write.remember import changes_nothing, with_event_time
 
 Report = Callable[[int, int, str], None]
@@ -72,28 +71,33 @@ def write_folder(
     return Exported(total, written, unchanged, removed, tuple(edited))
 
 
-def write_lines(
-    path: str, entries: Iterable[Memory], total: int, *, force: bool, report: Report | None
+def write_file(
+    path: str,
+    form: Form,
+    entries: Iterable[Memory],
+    total: int,
+    *,
+    force: bool,
+    report: Report | None,
 ) -> Exported:
-    """Write the entries into one file, a line each; refuse to replace a file without entries."""
+    """Write the entries into one file; refuse to replace a file of another form."""
     count = 0
 
-    def lines() -> Iterator[bytes]:
+    def data() -> Iterator[bytes]:
         nonlocal count
-        for entry in entries:
-            if report:
-                report(count, total, entry.id)
-            count += 1
-            yield to_line(entry).encode() + b"\n"
+        for piece, count in pieces(form, entries):
+            if report and count:
+                report(count - 1, total, "")
+            yield piece.encode()
 
     with _write_errors(path):
-        if not force and not _is_replaceable(path):
+        if not force and not _is_replaceable(path, form):
             raise InvalidInput(
-                f"{path} exists and does not contain entries; give another file, or replace it with"
-                " force (--force)"
+                f"{path} exists and does not contain {form.what}; give another file, or replace it"
+                " with force (--force)"
             )
         with replacing(path) as file:
-            file.writelines(lines())
+            file.writelines(data())
     if report:
         report(total, total, "")
     return Exported(count, 1, 0, 0)
@@ -160,8 +164,8 @@ def _text_of(path: str) -> str | None:
         return None
 
 
-def _is_replaceable(path: str) -> bool:
-    """True when nothing is at a path, or an empty file, or JSON lines of entries."""
+def _is_replaceable(path: str, form: Form) -> bool:
+    """True when nothing is at a path, or an empty file, or one of this form."""
     if not os.path.lexists(path):
         return True
     if not os.path.isfile(path):
@@ -171,8 +175,8 @@ def _is_replaceable(path: str) -> bool:
     if not first.strip():
         return os.path.getsize(path) == len(first)
     try:
-        return {"id", "text"} <= from_line(first.decode()).keys()
-    except (InvalidInput, UnicodeDecodeError):
+        return form.begins(first.decode())
+    except UnicodeDecodeError:
         return False
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 from scrubjay.documents import Unreadable
 from scrubjay.documents.read import decode
 from scrubjay.errors import InvalidInput, NotFound
+from scrubjay.storage.sql.records import content_of
 from scrubjay.text.markdown import front_matter
 from scrubjay.types import Link, Memory, Scope
 from scrubjay.types.reports import Imported
@@ -270,7 +271,7 @@ class EntryImport:
             if given.id:
                 # "Yesterday" is relative to when it was written, not to now.
                 given = with_event_time(given, now, before)
-                unchanged = changes_nothing(before, given)
+                unchanged = self._changes_nothing(before, given)
                 if not unchanged and not given.updated_at:
                     # By its creation date, an entry that was edited today would be old.
                     given = given._replace(updated_at=now)
@@ -280,7 +281,7 @@ class EntryImport:
         if not unchanged and not self._rehearsal:
             stored = remember(self._context, given, self._rights.sees, self._rights.changes).memory
         if not memory.id and memory.type != "message":
-            first = self._first.setdefault(_content(memory), read.where)
+            first = self._first.setdefault(content_of(memory), read.where)
             if first != read.where and not unchanged:
                 note = f"{first} has the same text, so both are one memory, which now has"
                 self._notes.append((read.where, f"{note} the fields of this one; give them ids"))
@@ -288,11 +289,16 @@ class EntryImport:
         self._changed += before is not None and not unchanged
         self._unchanged += unchanged
         if self._rehearsal:
-            merged = given if before is None or given.id else merge(before, given, now)
-            self._rehearsed[_content(memory)] = merged
+            self._rehearse(given if before is None or given.id else merge(before, given, now))
         if memory.links:
             self._linked.append(_Linked(read.where, stored.id, memory.links, unchanged))
         return [] if unchanged else [stored]
+
+    def _changes_nothing(self, before: Memory, given: Memory) -> bool:
+        return changes_nothing(before, given)
+
+    def _rehearse(self, memory: Memory) -> None:
+        self._rehearsed[content_of(memory)] = memory
 
     def _stored(self, memory: Memory) -> Memory | None:
         """Return the memory that this entry is already, by its id or by its text."""
@@ -301,10 +307,10 @@ class EntryImport:
             return memory_to_replace(records, memory.id, self._rights.changes)
         if memory.type == "message":
             return None
-        content = _content(memory)
+        content = content_of(memory)
         if content in self._rehearsed:
             return self._rehearsed[content]
-        same = records.find_duplicate(*content)
+        same = records.find_duplicate(content)
         return None if same is None else records.get([same], Scope()).get(same)
 
     def _link(self, part: list[_Linked]) -> None:
@@ -326,7 +332,3 @@ class EntryImport:
                 for link in entry.links
                 if link.to not in known
             )
-
-
-def _content(memory: Memory) -> tuple[str, str, str]:
-    return memory.content_hash, memory.type, memory.namespace

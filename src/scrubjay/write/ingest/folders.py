@@ -45,6 +45,8 @@ class IngestedFolders:
         collection: str | None,
         namespace: str | None,
         progress: Report | None,
+        *,
+        rehearsal: bool = False,
     ) -> Ingested:
         """Ingest a file or a folder; without a path, everything that was ingested before."""
         if path is None and collection is not None:
@@ -60,7 +62,9 @@ class IngestedFolders:
             if path is None:
                 return refresh(self._context, self._folders(namespace), progress, reader)
             namespace, collection = self._placed(namespace, collection)
-            return ingest(self._context, path, collection, namespace, progress, reader)
+            return ingest(
+                self._context, path, collection, namespace, progress, reader, rehearsal=rehearsal
+            )
 
     def watch(
         self,
@@ -232,8 +236,10 @@ def ingest(
     namespace: str | None,
     report: Report | None,
     reader: IsolatedReader,
+    *,
+    rehearsal: bool = False,
 ) -> Ingested:
-    """Bring the memories in step with a file or folder."""
+    """Bring the memories in step with a file or folder; a rehearsal only says what that would do."""
     from scrubjay.write.document_links import unresolved
     from scrubjay.write.ingest.run import IngestRun
 
@@ -250,8 +256,10 @@ def ingest(
         raise InvalidInput(f"there is no file or folder {root}")
     namespace = namespace or DEFAULT_NAMESPACE
     unlinked = {namespace: unresolved(context, namespace)}
-    run = IngestRun(context, root, collection, namespace, set(), reader)
+    run = IngestRun(context, root, collection, namespace, set(), reader, rehearsal=rehearsal)
     run.read(report)
+    if rehearsal:
+        return run.report()
     return finish_runs(context, [run], unlinked)
 
 

@@ -61,7 +61,7 @@ class KnownFiles:
             return False
         file = self._context.files.of([id_]).get(id_)
         if file is None:
-            return not self._context.records.exists(id_)
+            return not self._context.records.existing([id_])
         return file.path == path or id_ in self._moved
 
     def new_id(self, path: str, part: str) -> str:
@@ -74,7 +74,7 @@ class KnownFiles:
             file = context.files.of([id_]).get(id_)
             # Another process may have read this very file in the meantime.
             is_same = file is not None and (file.path, file.part) == (path, part)
-            if is_same or not context.records.exists(id_):
+            if is_same or not context.records.existing([id_]):
                 return id_
         raise InvalidInput(f"no id is free for {path}")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +26,7 @@ from scrubjay.times import micros
 from scrubjay.types import Memory, Scope
 from scrubjay.types.reports import Ingested
 from scrubjay.write.document_links import document_names, save_targets, stored_names
-from scrubjay.write.fields import draft, topics_of
+from scrubjay.write.fields import draft, valid_topics
 from scrubjay.write.ingest.known_files import KnownFiles, is_unchanged
 from scrubjay.write.remember import write_record
 
@@ -54,7 +53,8 @@ class _Change(NamedTuple):
 
 
 class IngestRun:
-    """One run over one root. `moved` has the ids of documents whose file moved, here or to another root."""
+    """One run over one root. `moved` has the ids of documents whose file moved, here or to another root.
+    A rehearsal reads and writes nothing, and is not finished."""
 
     def __init__(
         self,
@@ -64,9 +64,12 @@ class IngestRun:
         namespace: str,
         moved: set[str],
         reader: IsolatedReader,
+        *,
+        rehearsal: bool = False,
     ) -> None:
         self._context = context
         self._reader = reader
+        self._rehearsal = rehearsal
         self._root = root
         self.namespace = namespace
         self._collection = collection or _default_collection(context, root, namespace)
@@ -122,6 +125,10 @@ class IngestRun:
                 now = micros(context.clock())
                 place = (self._root, self._collection, self.namespace, now, context.user)
                 context.folders.follow(Folder(*place))
+        return self.report(removed)
+
+    def report(self, removed: int = 0) -> Ingested:
+        """Return what was read so far."""
         counts = (self._added, self._updated, self._unchanged, self._moves, removed)
         skipped, failed = (
             tuple((left.path, left.reason) for left in self._left_out if left.state == state)
@@ -189,6 +196,8 @@ class IngestRun:
 
     def _remember_failure(self) -> None:
         """Store at once that the last file failed: a run that is killed must not try it again."""
+        if self._rehearsal:
+            return
         context, failure = self._context, self._left_out[-1]
         with context.records.transaction():
             context.check_place(self.namespace)
@@ -232,7 +241,8 @@ class IngestRun:
         return id_
 
     def _flush(self) -> None:
-        if not self._batch:
+        if not self._batch or self._rehearsal:
+            self._batch.clear()
             return
         context = self._context
         with context.records.transaction():
@@ -326,7 +336,7 @@ def memory_of(
             "text": document.text,
             "title": document.title[:_MOST_TITLE_CHARS].strip() or stem,
             "type": "document",
-            "topics": _valid_topics(document.topics),
+            "topics": valid_topics(document.topics),
             "namespace": namespace,
             "collection": collection,
             "source": file.path,
@@ -336,12 +346,3 @@ def memory_of(
             **document.fields,
         }
     )
-
-
-def _valid_topics(given: Iterable[str]) -> list[str]:
-    """Return the topics that can be stored: an invalid one is no reason to leave the document out."""
-    valid: list[str] = []
-    for topic in given:
-        with suppress(InvalidInput):
-            valid.extend(topics_of([topic]))
-    return valid

@@ -89,7 +89,10 @@ export function models({ status, findings }) {
   const own = status.model ? { [status.model]: 0 } : {}; // listed even before its first vector
   const rows = Object.entries({ ...own, ...status.models }).map(([name, vectors]) => {
     const role = name === status.model ? "embedder" : "earlier embedder";
-    return [role, [h("b", {}, name), hint(embeddingText(vectors, status.short_vectors[name]))]];
+    return [
+      role,
+      [h("b", {}, name), hint(embeddingText(vectors, status.short_vectors[name], status.vector_cells?.[name]))],
+    ];
   });
   for (const role of ROLES) {
     const finding = findings?.find((candidate) => candidate.component === role);
@@ -105,10 +108,12 @@ export function models({ status, findings }) {
   return [!status.model && h("p", { class: "notice" }, "No embedder: searches use keywords only."), facts(rows)];
 }
 
-function embeddingText(vectors, short) {
+function embeddingText(vectors, short, cells) {
   const parts = [plural(vectors, "vector", "vectors")];
   if (short) parts.unshift(plural(short.dims, "dimension", "dimensions"));
-  if (short)
+  if (cells?.probed)
+    parts.push(`the nearest ${count(cells.probed)} of ${count(cells.cells)} cells, recall ${figure(cells.recall)}`);
+  else if (short)
     parts.push(short.short_dims === null ? `compared without a shortlist (${short.why_not})` : shortlistText(short));
   return parts.join(", ");
 }

@@ -69,6 +69,8 @@ def compact(stored: bytes) -> bytes:
 
 
 def _read(db: Connection) -> bytes | None:
+    if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'words_data'").fetchone() is None:
+        return None  # the file has our own index
     row = db.execute("SELECT block FROM words_data WHERE id = ?", (_STRUCTURE,)).fetchone()
     return None if row is None else bytes(row[0])
 

@@ -1,0 +1,1 @@
+"""Importers: readers of what other memory systems and chat products store, one file per format."""
