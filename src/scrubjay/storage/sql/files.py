@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
@@ -109,6 +108,8 @@ class SqlFiles(SqlTable):
 
     def digest(self, data: bytes) -> str:
         """Return the hash by which the content of a file is recognized."""
+        from hashlib import sha256  # loads OpenSSL, which no search waits for
+
         return self._db.codec.exact(sha256(data).hexdigest(), "files.digest")
 
     def with_digest(self, digest: str, namespace: str) -> list[IndexedFile]:

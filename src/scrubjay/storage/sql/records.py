@@ -17,7 +17,7 @@ from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.readable import named_alteration, named_damage, note_damage, reason
 from scrubjay.storage.sql.scope import BY_ID, PRIVATE_PREFIXES, SqlTable, marks, padded
 from scrubjay.storage.sql.topics import TopicHashes
-from scrubjay.text.analysis import content_hash as hash_of
+from scrubjay.text.analysis import content_hash as hash_of_text
 from scrubjay.text.analysis import fold_label
 from scrubjay.text.languages import detect
 from scrubjay.times import micros, moment
@@ -587,7 +587,7 @@ class SqlRecords(SqlTable):
         if type(about) is not dict:
             raise DamagedValue("metadata is not a JSON object")
         if self._db.codec.is_sealed:  # the stored one is a hash of that
-            content_hash = hash_of(text)
+            content_hash = hash_of_text(text)
         others = (source, about, (), content_hash, language)
         return Memory._make((*memory, unseal(context, CONTEXT, id_), *times, *others))
 
