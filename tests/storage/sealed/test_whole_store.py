@@ -22,6 +22,7 @@ from scrubjay.storage.codec import DamagedValue
 from scrubjay.storage.sealed.key_sources import secret_of
 from scrubjay.storage.sql.records import SqlRecords
 from scrubjay.storage.sqlite.connection import SqliteDatabase
+from scrubjay.storage.sqlite.postings.tables import MOST_UNINDEXED, index_some
 from scrubjay.types import Chunk, Memory
 
 # Each is nowhere else in scrubjay, and no part of another.
@@ -99,6 +100,7 @@ def test_nothing_that_was_said_is_in_any_byte_of_any_file(home, tmp_path, caplog
     )
     with store:
         say_everything(store, tmp_path)
+        make_segment(store)
         vectors, tokens = vectors_in(store)
         store.backup(home / "copy.db")
         open_files = files_in(tmp_path)
@@ -117,6 +119,13 @@ def test_nothing_that_was_said_is_in_any_byte_of_any_file(home, tmp_path, caplog
             assert codes[:64] not in everything
         assert not [codes for codes in tokens if codes[:64] in everything]
     assert not [word for word in SAID.values() if word in caplog.text.lower()]
+
+
+def make_segment(store: scrubjay.Store) -> None:
+    """Put all memories into a segment of the keyword index, as happens in the background after many."""
+    with store._context.db.write() as db:
+        assert index_some(db, MOST_UNINDEXED)
+        assert db.execute("SELECT 1 FROM posting_pages UNION SELECT 1 FROM postings").fetchall()
 
 
 def vectors_in(store: scrubjay.Store) -> tuple[list[bytes], list[bytes]]:
@@ -174,6 +183,7 @@ def test_a_search_gives_what_a_plain_store_gives(home, tmp_path):
                 }
                 for n in range(60)
             )
+            make_segment(store)
             for n in range(6):
                 store.add(f"{words[n]} {words[n + 1]}", id=f"t{n}", type="message", session="s")
             store.pending(wait=True)
