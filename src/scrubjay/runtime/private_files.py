@@ -119,6 +119,13 @@ def copy_mode(path: str, file: IO[bytes]) -> None:
         _set_mode(file.fileno(), found.st_mode & 0o777 | FILE_MODE)
 
 
+def is_private(about: os.stat_result) -> bool:
+    """True for a file of this user that no other user can read or change."""
+    if not HAS_MODES:
+        return True
+    return about.st_uid == os.geteuid() and not about.st_mode & (GROUP | OTHERS)
+
+
 def wider_than_private(path: str) -> int | None:
     """Return the mode of a file or folder that others can use; None if they cannot, or it is missing."""
     try:

@@ -1,13 +1,18 @@
 """Encoding of every stored text, vector and token.
 
 No other module may write any of the three without it, so that an encrypted store only needs a codec.
+A text is encoded for its place: its column, and the id of the memory, or whatever else owns the row.
+An encrypted store binds it to that, so that it cannot be read from another place.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from scrubjay.storage.database import Connection
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,11 +27,14 @@ class Codec:
     """Stores texts, vectors and tokens as they are."""
 
     name = "plain"
+    is_sealed = False
 
-    def seal(self, text: str) -> str | bytes:
+    def seal(self, text: str, column: str, owner: str, namespace: str = "") -> str | bytes:
+        """Encode a text for its place, with the key of a namespace where there are keys."""
         return text
 
-    def unseal(self, stored: str | bytes) -> str:
+    def unseal(self, stored: str | bytes, column: str, owner: str) -> str:
+        """Decode a text of this place."""
         return stored if isinstance(stored, str) else stored.decode()
 
     def seal_vector(self, vector: bytes) -> bytes:
@@ -36,8 +44,40 @@ class Codec:
         return stored
 
     def token(self, token: str) -> str:
-        """Encode a keyword token or topic; equal tokens give equal results."""
+        """Encode a keyword token; equal tokens give equal results."""
         return token
+
+    def prefix(self, token: str) -> str:
+        """Encode the beginning of a token; InvalidInput where tokens have none."""
+        return token
+
+    def exact(self, value: str, column: str) -> str:
+        """Encode what is looked up in a column by equality: a topic, a name, the hash of a text."""
+        return value
+
+    def destroy(self, namespace: str) -> None:
+        """Destroy the key of a namespace, if it has one: what was stored with it cannot be read again."""
+        return
+
+    def write_begins(self, db: Connection) -> None:
+        """Prepare for a write; called first in each transaction."""
+        return
+
+    def write_ends(self, db: Connection) -> None:
+        """Note what a write has written; called last in each transaction."""
+        return
+
+    def not_as_written(self, ids: Collection[str]) -> set[str]:
+        """Return those of these memories whose rows are not as they were last written."""
+        return set()
+
+    def lock(self) -> None:
+        """Forget the keys, if there are any."""
+        return
+
+    def topic_hash(self, form: str, size: int) -> bytes | None:
+        """Return the keyed hash of a topic; None where the store has the key in its table `keys`."""
+        return None
 
 
 class EscapeNul(Codec):
@@ -45,13 +85,13 @@ class EscapeNul(Codec):
 
     name = "without-nul"
 
-    def seal(self, text: str) -> str | bytes:
+    def seal(self, text: str, column: str, owner: str, namespace: str = "") -> str | bytes:
         if "\0" not in text and _ESCAPE not in text:
             return text
         return text.replace(_ESCAPE, f"{_ESCAPE}1").replace("\0", f"{_ESCAPE}0")
 
-    def unseal(self, stored: str | bytes) -> str:
-        text = super().unseal(stored)
+    def unseal(self, stored: str | bytes, column: str, owner: str) -> str:
+        text = super().unseal(stored, column, owner)
         if _ESCAPE not in text:
             return text
         return text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}1", _ESCAPE)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
-from scrubjay.errors import StoreError
+from scrubjay.errors import Locked, StoreError
 from scrubjay.storage.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ PURGE, PURGE_WORDS = "purge", "purge_words"
 # Keys of `meta`: the vector caches beside an SQLite file, and until when a process builds one.
 CACHES, CACHES_LEASE = "vector_caches", "vector_caches_lease"
 
+
+# Name in the table `keys`: the master key of a sealed store, encrypted.
+ENVELOPE = "sealed"
 
 # Ends the name of a copy that is filled to become the store of the name before it.
 FILLING = ".filling"
@@ -210,3 +213,9 @@ class Database(ABC):
                 f"{self.path} was written by a newer scrubjay (schema {found}; this version supports"
                 f" {SCHEMA_VERSION}); upgrade with: pip install --upgrade scrubjay"
             )
+
+
+def refuse_sealed(path: str, db: Connection) -> None:
+    """Refuse a sealed store that is opened without a key."""
+    if db.execute("SELECT 1 FROM keys WHERE name = ?", (ENVELOPE,)).fetchone() is not None:
+        raise Locked(f"{path} is sealed; open it with its key")

@@ -14,9 +14,7 @@ from typing import NamedTuple
 from scrubjay.errors import StoreError
 from scrubjay.runtime.paths import data_dir
 from scrubjay.runtime.private_files import (
-    GROUP,
-    HAS_MODES,
-    OTHERS,
+    is_private,
     make_private_folder,
     open_private,
     replacing,
@@ -85,7 +83,7 @@ def _read(path: str) -> str | None:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode):
             raise StoreError(f"{path} is not a file; {_remedy(path)}")
-        if HAS_MODES and (about.st_uid != os.geteuid() or about.st_mode & (GROUP | OTHERS)):
+        if not is_private(about):
             raise StoreError(
                 f"other users of this machine can read or change {path}; {_remedy(path)}"
             )

@@ -178,6 +178,15 @@ def test_lists_may_differ_by_ties_and_by_next_to_nothing():
     assert difference(ours, [*ours, ("d", 0.1)], 9) == "d is not found here"
 
 
+# Sealed since after their columns were made: one for texts keeps bytes as they are.
+TYPED = {
+    "files": {"part"},
+    "left_out": {"reason"},
+    "wanting": {"reason"},
+    "extractions": {"reason"},
+}
+
+
 def test_what_is_sealed_is_what_has_no_type_in_a_file(tmp_path, schema):
     """A new column that passes through the codec cannot be forgotten; both databases have all of them."""
     with closing(SqliteDatabase(str(tmp_path / "new.db"))) as file, file.read() as db:
@@ -185,6 +194,7 @@ def test_what_is_sealed_is_what_has_no_type_in_a_file(tmp_path, schema):
             columns = db.execute(f"PRAGMA table_info({table.name})").fetchall()
             untyped = [name for _, name, type_, *_ in columns if not type_]
             if table.name not in ("meta", "words"):
-                assert set(untyped) == set(SEALED_TEXTS.get(table.name, ()))
+                sealed = {*untyped, *TYPED.get(table.name, ())}
+                assert sealed == set(SEALED_TEXTS.get(table.name, ()))
                 spared = {"leased_until_s"} & {name for _, name, *_ in columns}
                 assert {name for _, name, *_ in columns} == {*table.columns, *spared}

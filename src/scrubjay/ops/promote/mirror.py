@@ -34,6 +34,10 @@ PAGE = 1_000
 _PAGES = {"memories": 200, "vectors": 400, "words": 200, "tokens": 400}  # with long rows
 
 
+# A sealed store, which binds values to the rows that own them, is refused when it is opened here.
+_OWNER = ""
+
+
 class Mirrored(NamedTuple):
     """How many rows a mirror compared, inserted, updated and deleted."""
 
@@ -224,7 +228,11 @@ class _Run:
 
     def _sealed(self, table: Table, row: Row) -> Row:
         codec = self._target.codec
-        return _recoded(table, table.columns, row, codec.seal, codec.seal_vector)
+
+        def sealed(value: Any, column: str) -> str | bytes:
+            return codec.seal(value, column, _OWNER)
+
+        return _recoded(table, table.columns, row, sealed, codec.seal_vector)
 
 
 def _page(
@@ -261,14 +269,17 @@ def _is_key(table: Table) -> str:
 
 
 def _unsealed(of: Database, table: Table, columns: Sequence[str], row: Row) -> Row:
-    return _recoded(table, columns, row, of.codec.unseal, of.codec.unseal_vector)
+    def unsealed(value: Any, column: str) -> str:
+        return of.codec.unseal(value, column, _OWNER)
+
+    return _recoded(table, columns, row, unsealed, of.codec.unseal_vector)
 
 
 def _recoded(
     table: Table,
     columns: Sequence[str],
     row: Row,
-    texts: Callable[[Any], Any],
+    texts: Callable[[Any, str], Any],
     others: Callable[[bytes], bytes],
 ) -> Row:
     sealed, sealed_bytes = SEALED_TEXTS.get(table.name), SEALED_BYTES.get(table.name)
@@ -277,7 +288,7 @@ def _recoded(
     return tuple(
         value
         if value is None
-        else texts(value)
+        else texts(value, f"{table.name}.{column}")
         if sealed and column in sealed
         else others(value)
         if sealed_bytes and column in sealed_bytes

@@ -220,10 +220,10 @@ class _Run:
                 )
                 known.add(n)
         for memory in sorted(self._unsplit):
-            text, metadata = db.execute(
-                "SELECT text, metadata FROM memories WHERE n = ?", (memory,)
+            id_, text, metadata = db.execute(
+                "SELECT id, text, metadata FROM memories WHERE n = ?", (memory,)
             ).fetchone()
-            split_again(self._target, db, memory, text, format_of(metadata))
+            split_again(self._target, db, memory, id_, text, format_of(metadata))
 
     def _fill_table(self, db: Connection, table: Table) -> None:
         parents = [

@@ -10,7 +10,7 @@ from scrubjay.storage.codec import UNREADABLE
 from scrubjay.storage.database import NOTE, Connection, Database
 from scrubjay.storage.sql.graph import MAX_STRENGTH
 from scrubjay.storage.sql.readable import has_right_length, vector_of
-from scrubjay.storage.sql.records import SqlRecords
+from scrubjay.storage.sql.records import HEADING, SqlRecords
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.storage.sql.vectors import SqlTokenVectors, is_width
 from scrubjay.storage.sql.versions import SqlVersions
@@ -105,11 +105,11 @@ def _correct_rows(db: Database, connection: Connection, records: SqlRecords) -> 
             inside = all(chunk.stop <= len(memory.text) for chunk in chunks)
             if not chunks or not inside or ordinals != list(range(len(chunks))):
                 format_ = str(memory.metadata.get("format", "text"))
-                split_again(db, connection, n, memory.text, format_)
+                split_again(db, connection, n, memory.id, memory.text, format_)
 
 
 def split_again(
-    db: Database, connection: Connection, n: int, text: str, format_: str = "text"
+    db: Database, connection: Connection, n: int, id_: str, text: str, format_: str = "text"
 ) -> None:
     """Replace the passages of a memory."""
     seal = db.codec.seal
@@ -117,7 +117,7 @@ def split_again(
     connection.executemany(
         "INSERT INTO chunks (memory, ordinal, start, stop, first_line, last_line, heading)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(n, *chunk[:5], seal(chunk.heading)) for chunk in split(text, format_)],
+        [(n, *chunk[:5], seal(chunk.heading, HEADING, id_)) for chunk in split(text, format_)],
     )
 
 

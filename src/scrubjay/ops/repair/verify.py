@@ -12,7 +12,7 @@ from scrubjay.storage.database import Database
 from scrubjay.storage.sql.graph import is_strength
 from scrubjay.storage.sql.readable import has_right_length, vector_of
 from scrubjay.storage.sql.records import SqlRecords
-from scrubjay.storage.sql.scope import SqlTable
+from scrubjay.storage.sql.scope import TOPIC, SqlTable
 from scrubjay.storage.sql.topics import TopicHashes
 from scrubjay.storage.sql.vectors import SqlTokenVectors, is_width
 from scrubjay.storage.sql.versions import SqlVersions
@@ -136,7 +136,7 @@ class _Checks(SqlTable):
         return found
 
     def token(self, topic: str) -> str:
-        return self._token(topic)
+        return self._db.codec.exact(topic, TOPIC)
 
     def has_embeddings(self) -> bool:
         """True when pgvector has copies of the vectors; they may be in a replica alone."""

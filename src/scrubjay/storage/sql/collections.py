@@ -101,8 +101,10 @@ class SqlCollections(SqlTable):
         )
 
     def delete(self, collection: SharedCollection) -> None:
-        """Delete a collection with its memberships, but not its memories."""
-        self._write("DELETE FROM collections WHERE namespace = ?", (collection.namespace,))
+        """Delete a collection with its memberships and its key; the caller has deleted its memories."""
+        with self._db.write():
+            self._write("DELETE FROM collections WHERE namespace = ?", (collection.namespace,))
+            self._db.codec.destroy(collection.namespace)
 
 
 class SqlCopies(SqlTable):

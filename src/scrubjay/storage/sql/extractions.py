@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
+from scrubjay.storage.codec import UNREADABLE
 from scrubjay.storage.sql.scope import MAX_TRIES, UNREAD, SqlTable, where
 from scrubjay.types import Scope
 
@@ -127,7 +130,7 @@ class SqlExtractions(SqlTable):
             "UPDATE extractions SET outcome = ?, model = ?, reason = ?, at_us = ?,"
             " tries = tries + 1, leased_until_s = 0"
             " WHERE message = (SELECT n FROM memories WHERE id = ?)",
-            (outcome, model, reason or None, at_us, id_),
+            (outcome, model, self._sealed_reason(reason), at_us, id_),
         )
 
     def release(self, claim: Claim, reason: str = "") -> None:
@@ -136,8 +139,12 @@ class SqlExtractions(SqlTable):
             "UPDATE extractions SET leased_until_s = 0, reason = ? WHERE leased_until_s = ?"
             " AND message IN (SELECT n FROM memories WHERE id IN ({values}))",
             claim.turns,
-            before=(reason or None, claim.lease_s),
+            before=(self._sealed_reason(reason), claim.lease_s),
         )
+
+    def _sealed_reason(self, reason: str) -> str | bytes | None:
+        # Not bound to a message: one reason is written for several, and none is more than shown.
+        return self._seal(reason, _REASON, "") if reason else None
 
     def retry(self, scope: Scope) -> None:
         self._write(
@@ -161,12 +168,16 @@ class SqlExtractions(SqlTable):
     def failures(self, scope: Scope) -> Mapping[str, int]:
         """Return why messages have failed for good, with the number of each reason, most first."""
         rows = self._rows(
-            "SELECT coalesce(x.reason, ''), count(*) FROM extractions AS x"
+            "SELECT x.reason, count(*) FROM extractions AS x"
             " JOIN memories AS m ON m.n = x.message WHERE x.outcome = 'failed'"
-            f" AND x.tries >= {MAX_TRIES} AND {{scope}} GROUP BY 1 ORDER BY 2 DESC, 1",
+            f" AND x.tries >= {MAX_TRIES} AND {{scope}} GROUP BY 1",
             (scope,),
         )
-        return dict(rows)
+        counts = Counter[str]()
+        for reason, count in rows:
+            with suppress(*UNREADABLE):
+                counts["" if reason is None else self._unseal(reason, _REASON, "")] += count
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def oldest_waiting_us(self) -> int | None:
         """Return when the oldest waiting message was said; None where none waits."""
@@ -199,6 +210,13 @@ class Span(NamedTuple):
     text: str
 
 
+_TEXT, _REASON = "spans.text", "extractions.reason"  # their places, as the codec knows them
+
+
+def _owner(fact: str, message: str, start: int) -> str:
+    return f"{start}\0{fact}\0{message}"
+
+
 class SqlSpans(SqlTable):
     """The table `spans`: sources of facts; deleted with the fact, and with the message."""
 
@@ -209,7 +227,7 @@ class SqlSpans(SqlTable):
             " FROM memories AS f, memories AS m WHERE f.id = ? AND m.id = ?"
             " ON CONFLICT (fact, message, start) DO UPDATE SET text = excluded.text, stop ="
             " CASE WHEN spans.stop > excluded.stop THEN spans.stop ELSE excluded.stop END",
-            (start, stop, self._seal(text), fact, message),
+            (start, stop, self._seal(text, _TEXT, _owner(fact, message, start)), fact, message),
         )
 
     def of(self, fact: str) -> list[Span]:
@@ -220,7 +238,10 @@ class SqlSpans(SqlTable):
             " ORDER BY m.created_us, m.n, s.start",
             (fact,),
         )
-        return [Span(id_, start, stop, self._unseal(text)) for id_, start, stop, text in rows]
+        return [
+            Span(id_, start, stop, self._unseal(text, _TEXT, _owner(fact, id_, start)))
+            for id_, start, stop, text in rows
+        ]
 
     def delete(self, message: str) -> None:
         self._write(

@@ -21,6 +21,7 @@ _SELECT = (
     "SELECT f.n, f.at_us, f.query, m.id, f.action, f.person"
     " FROM feedback AS f JOIN memories AS m ON m.n = f.memory"
 )
+_QUERY, _VALUE = "feedback.query", "kept.value"  # their places, as the codec knows them
 _CACHE_WAIT_S = 0.2
 _MAX_CACHED = 2000  # answers of one kind; the oldest are deleted
 
@@ -55,10 +56,11 @@ class SqlFeedback(SqlTable):
                 " UNION ALL SELECT value FROM meta WHERE key = ?) AS known",
                 (_LAST,),
             ).fetchone()
+            sealed = self._seal(query, _QUERY, f"{last + 1} {id_}")
             added = db.execute(
                 "INSERT INTO feedback (n, memory, query, action, at_us, person)"
                 " SELECT ?, n, ?, ?, ?, ? FROM memories WHERE id = ?",
-                (last + 1, self._seal(query), action, at_us, self._person, id_),
+                (last + 1, sealed, action, at_us, self._person, id_),
             )
             if not added.rowcount:
                 return None
@@ -135,7 +137,8 @@ class SqlFeedback(SqlTable):
         at = moment(at_us)
         if at is None:
             raise DamagedValue("feedback has no time")
-        return FeedbackGiven(number, at, self._unseal(query), id_, action, person or None)
+        query = self._unseal(query, _QUERY, f"{number} {id_}")
+        return FeedbackGiven(number, at, query, id_, action, person or None)
 
 
 class SqlAnswerCache(SqlTable):
@@ -145,18 +148,20 @@ class SqlAnswerCache(SqlTable):
     """
 
     def get(self, kind: str, key: str) -> str | None:
-        row = self._row("SELECT value FROM kept WHERE kind = ? AND key = ?", (kind, key))
+        statement = "SELECT value FROM kept WHERE kind = ? AND key = ?"
+        row = self._row(statement, (kind, self._stored_key(key)))
         with suppress(*UNREADABLE):
-            return self._unseal(row[0]) if row else None
+            return self._unseal(row[0], _VALUE, f"{kind} {key}") if row else None
         return None
 
     def put(self, kind: str, key: str, value: str, at_us: int) -> None:
         """Cache a text, replacing any other of that key, unless the database is locked."""
         with suppress(StoreError), self._db.write(_CACHE_WAIT_S) as db:
+            sealed = self._seal(value, _VALUE, f"{kind} {key}")
             db.execute(
                 "INSERT INTO kept (kind, key, value, at_us) VALUES (?, ?, ?, ?) ON CONFLICT"
                 " (kind, key) DO UPDATE SET value = excluded.value, at_us = excluded.at_us",
-                (kind, key, self._seal(value), at_us),
+                (kind, self._stored_key(key), sealed, at_us),
             )
             db.execute(
                 "DELETE FROM kept WHERE kind = ?1 AND key IN (SELECT key FROM kept"
@@ -167,4 +172,9 @@ class SqlAnswerCache(SqlTable):
     def drop(self, kind: str, key: str) -> None:
         if self.get(kind, key) is not None:
             with suppress(StoreError), self._db.write(_CACHE_WAIT_S) as db:
-                db.execute("DELETE FROM kept WHERE kind = ? AND key = ?", (kind, key))
+                db.execute(
+                    "DELETE FROM kept WHERE kind = ? AND key = ?", (kind, self._stored_key(key))
+                )
+
+    def _stored_key(self, key: str) -> str:
+        return self._db.codec.exact(key, "kept.key")

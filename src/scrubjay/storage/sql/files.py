@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
 from scrubjay.storage.database import NOTE, Database
 from scrubjay.storage.sql.collections import SqlCollections
+from scrubjay.storage.sql.records import SOURCE
 from scrubjay.storage.sql.scope import SqlTable
 from scrubjay.times import moment
 from scrubjay.types import Scope
@@ -27,6 +28,10 @@ _SELECT_MANY = _SELECT.replace("m.collection", "c.collection") + (
     " LEFT JOIN (SELECT n, collection FROM memories WHERE collection IS NOT NULL LIMIT -1) AS c"
     " ON c.n = m.n"
 )
+# Places of texts, as the codec knows them.
+_PART = "files.part"
+_PATH, _SKIPPED_PATH, _FOLDER_PATH = "files.path", "left_out.path", "folders.path"
+_REASON, _TARGET = "left_out.reason", "targets.target"
 _MAX_NS = 2**63 - 1
 _IN_COLLECTION = "(collection IS coalesce(?, collection))"
 _UNRESOLVED = "links of "
@@ -77,7 +82,12 @@ class SqlFiles(SqlTable):
             " SELECT n, ?, ?, ?, ?, ?, ? FROM memories WHERE id = ? ON CONFLICT (memory) DO UPDATE"
             " SET path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns,"
             " digest = excluded.digest, part = excluded.part, reader = excluded.reader",
-            (self._seal(file.path), *file[2:5], file.part, file.reader, file.memory),
+            (
+                self._seal(file.path, _PATH, file.memory),
+                *file[2:5],
+                self._seal(file.part, _PART, file.memory),
+                *(file.reader, file.memory),
+            ),
         )
 
     def under(self, root: str, namespace: str) -> list[IndexedFile]:
@@ -96,6 +106,12 @@ class SqlFiles(SqlTable):
     def count(self) -> int:
         return self._number("SELECT count(*) FROM files")
 
+    def digest(self, data: bytes) -> str:
+        """Return the hash by which the content of a file is recognized."""
+        from hashlib import sha256  # loads OpenSSL, which no search waits for
+
+        return self._db.codec.exact(sha256(data).hexdigest(), "files.digest")
+
     def with_digest(self, digest: str, namespace: str) -> list[IndexedFile]:
         # The plus keeps SQLite from reading the whole namespace.
         where_digest = "WHERE f.digest = ? AND +m.namespace = ?"
@@ -104,11 +120,17 @@ class SqlFiles(SqlTable):
     def skipped(self, root: str | None, scope: Scope) -> list[SkippedFile]:
         """Return the skipped files below a folder, or all, in the namespaces of a scope."""
         rows = self._rows(
-            "SELECT path, state, reason, collection, size, mtime_ns, reader FROM left_out"
-            " WHERE {namespaces}",
+            "SELECT namespace, path, state, reason, collection, size, mtime_ns, reader"
+            " FROM left_out WHERE {namespaces}",
             (scope,),
         )
-        files = readable(lambda row: SkippedFile(self._unseal(row[0]), *row[1:]), rows)
+
+        def skipped(row: Sequence[Any]) -> SkippedFile:
+            namespace, path, state, reason, *others = row
+            path = self._unseal(path, _SKIPPED_PATH, namespace)
+            return SkippedFile(path, state, self._unseal(reason, _REASON, namespace), *others)
+
+        files = readable(skipped, rows)
         return [file for file in files if root is None or is_under(file.path, root)]
 
     def count_failed(self, scope: Scope) -> int:
@@ -126,18 +148,34 @@ class SqlFiles(SqlTable):
             return
         with self._db.write() as db:
             rows = self._rows("SELECT n, path FROM left_out WHERE namespace = ?", (namespace,))
-            paths = readable(lambda row: (row[0], self._unseal(row[1])), rows)
+            paths = readable(
+                lambda row: (row[0], self._unseal(row[1], _SKIPPED_PATH, namespace)), rows
+            )
             old = [(n,) for n, path in paths if is_under(path, root)]
             db.executemany("DELETE FROM left_out WHERE n = ?", old)
             db.executemany(
                 "INSERT INTO left_out"
                 " (namespace, path, state, reason, collection, size, mtime_ns, reader)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(namespace, self._seal(file.path), *file[1:]) for file in after],
+                [
+                    (
+                        namespace,
+                        self._seal(file.path, _SKIPPED_PATH, namespace, namespace),
+                        file.state,
+                        self._seal(file.reason, _REASON, namespace, namespace),
+                        *file[3:],
+                    )
+                    for file in after
+                ],
             )
 
     def _files(self, rows: Iterable[Any]) -> list[IndexedFile]:
-        return list(readable(lambda row: IndexedFile(self._unseal(row[0]), *row[1:]), rows))
+        def file(row: Sequence[Any]) -> IndexedFile:
+            path, memory, *known, part, reader = row
+            path, part = self._unseal(path, _PATH, memory), self._unseal(part, _PART, memory)
+            return IndexedFile._make((path, memory, *known, part, reader))
+
+        return list(readable(file, rows))
 
 
 def storable_ns(time_ns: int) -> int:
@@ -184,7 +222,8 @@ class SqlFolders(SqlTable):
             moment(indexed_us)
             if not isinstance(collection, str):
                 raise DamagedValue("the name of a collection is not a text")
-            return Folder(self._unseal(path), collection, namespace, indexed_us, person)
+            path = self._unseal(path, _FOLDER_PATH, namespace)
+            return Folder(path, collection, namespace, indexed_us, person)
 
         return sorted(readable(folder, rows))
 
@@ -203,7 +242,12 @@ class SqlFolders(SqlTable):
             stored = self._rows(
                 "SELECT n, path, collection FROM folders WHERE namespace = ?", (folder.namespace,)
             )
-            rows = list(readable(lambda row: (row[0], self._unseal(row[1]), row[2]), stored))
+
+            def known_folder(row: Sequence[Any]) -> tuple[int, str, str]:
+                n, path, collection = row
+                return n, self._unseal(path, _FOLDER_PATH, folder.namespace), collection
+
+            rows = list(readable(known_folder, stored))
             known = [n for n, path, _ in rows if path == folder.path]
             inner = [
                 (n,)
@@ -220,7 +264,10 @@ class SqlFolders(SqlTable):
                 db.execute(
                     "INSERT INTO folders (path, collection, namespace, indexed_us, person)"
                     " VALUES (?, ?, ?, ?, ?)",
-                    (self._seal(folder.path), *folder[1:]),
+                    (
+                        self._seal(folder.path, _FOLDER_PATH, folder.namespace, folder.namespace),
+                        *folder[1:],
+                    ),
                 )
 
     def collections(self, scope: Scope) -> list[Collection]:
@@ -291,13 +338,20 @@ class SqlLinkTargets(SqlTable):
 
     def put(self, id_: str, targets: Sequence[LinkTarget]) -> None:
         """Replace the targets of one document."""
-        seal, token = self._seal, self._token
         with self._db.write() as db:
             (n,) = db.execute("SELECT n FROM memories WHERE id = ?", (id_,)).fetchone()
             db.execute("DELETE FROM targets WHERE memory = ?", (n,))
             db.executemany(
                 "INSERT INTO targets (memory, name, kind, target) VALUES (?, ?, ?, ?)",
-                [(n, token(target.name), target.kind, seal(target.text)) for target in targets],
+                [
+                    (
+                        n,
+                        self._stored_name(target.name),
+                        target.kind,
+                        self._seal(target.text, _TARGET, id_),
+                    )
+                    for target in targets
+                ],
             )
 
     def mark_unresolved(self, namespace: str) -> None:
@@ -320,7 +374,7 @@ class SqlLinkTargets(SqlTable):
             list(targets),
         ):
             with suppress(*UNREADABLE):
-                targets[id_].append((kind, self._unseal(text)))
+                targets[id_].append((kind, self._unseal(text, _TARGET, id_)))
         return targets
 
     def documents_linking_to(self, names: Iterable[str], namespace: str) -> set[str]:
@@ -328,10 +382,13 @@ class SqlLinkTargets(SqlTable):
         rows = self._rows_in(
             "SELECT DISTINCT m.id FROM targets AS t JOIN memories AS m ON m.n = t.memory"
             " WHERE t.name IN ({values}) AND m.namespace = ?",
-            list(map(self._token, names)),
+            list(map(self._stored_name, names)),
             (namespace,),
         )
         return {id_ for (id_,) in rows}
+
+    def _stored_name(self, name: str) -> str:
+        return self._db.codec.exact(name, "targets.name")
 
 
 class SqlMemoryFiles(SqlTable):
@@ -346,7 +403,7 @@ class SqlMemoryFiles(SqlTable):
             " ORDER BY m.n DESC",
             (scope,),
         )
-        return dict(readable(lambda row: (self._unseal(row[1]), row[0]), rows))
+        return dict(readable(lambda row: (self._unseal(row[1], SOURCE, row[0]), row[0]), rows))
 
     def changes(self, id_: str) -> int:
         """Return how often a memory was changed."""

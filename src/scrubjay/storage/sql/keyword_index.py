@@ -29,7 +29,8 @@ def split_run(run: Sequence[str], codec: Codec) -> tuple[tuple[str, ...], bool]:
     """Return the encoded tokens of a run, and True if the last one is a prefix."""
     *before, last = run
     is_prefix = len(last) > 1 and last.endswith("*")
-    encoded = map(codec.token, (*before, last[:-1] if is_prefix else last))
+    final = codec.prefix(last[:-1]) if is_prefix else codec.token(last)
+    encoded = (*map(codec.token, before), final)
     tokens = tuple(token for each in encoded for token in split_line(each))
     return tokens, is_prefix and bool(tokens)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from scrubjay.storage.database import Connection, Database, Gathered
+from scrubjay.storage.sql.records import CONTEXT, TEXT
 from scrubjay.storage.sql.scope import FIRST_US, READ, SqlTable
 from scrubjay.text.recall_tags import blank_recalled
 from scrubjay.text.snippets import preview
@@ -29,11 +30,11 @@ _IS_MESSAGE = "+type = 'message' AND +session IS NOT NULL"
 # Those of the same moment and of others apart: SQLite would read all of one moment, which may be a whole
 # conversation without times. Without `type = 'message'` it would not use the index.
 _IN_SESSION = (
-    "SELECT * FROM (SELECT created_us AS at, n, text FROM memories WHERE type = 'message'"
+    "SELECT * FROM (SELECT created_us AS at, n, id, text FROM memories WHERE type = 'message'"
     " AND namespace = ?1 AND session = ?2 AND owner IS ?3 AND agent IS ?4"
 )
 _BESIDE = (
-    "SELECT n, text FROM ("
+    "SELECT n, id, text FROM ("
     f"{_IN_SESSION} AND created_us = ?5 AND n {{sign}} ?6 ORDER BY n {{way}} LIMIT ?7)"
     f" UNION ALL {_IN_SESSION} AND created_us {{sign}} ?5 ORDER BY created_us {{way}}, n {{way}} LIMIT ?7)"
     ") ORDER BY at {way}, n {way} LIMIT ?7"
@@ -92,7 +93,7 @@ class SqlMessages(SqlTable):
     def beside(self, position: Position, count: int) -> tuple[list[int], list[int]]:
         """Return the numbers of the messages before and after a position, in order."""
         before, after = (
-            [n for n, _ in self._rows(side, (*position, count))] for side in (_BEFORE, _AFTER)
+            [n for n, *_ in self._rows(side, (*position, count))] for side in (_BEFORE, _AFTER)
         )
         return before[::-1], after
 
@@ -134,7 +135,11 @@ class SqlMessages(SqlTable):
             return ""
         position = Position(namespace, session, owner, agent, created_us, n)
         rows = [self._row(side, (*position, 1)) for side in (_BEFORE, _AFTER)]
-        texts = [blank_recalled(self._unseal(row[1])).strip() for row in rows if row is not None]
+        texts = [
+            blank_recalled(self._unseal(row[2], TEXT, row[1])).strip()
+            for row in rows
+            if row is not None
+        ]
         if for_model:
             return "\n".join(text for text in texts if len(text) <= max_chars)
         return "\n".join(filter(None, (preview(text, max_chars) for text in texts)))
@@ -216,14 +221,15 @@ class SqlMessages(SqlTable):
         with self._db.write() as db:
             for n in sorted(changed.words):
                 row = db.execute(
-                    f"SELECT {ROW}, language, text, context FROM memories WHERE n = ?", (n,)
+                    f"SELECT {ROW}, language, id, text, context FROM memories WHERE n = ?", (n,)
                 ).fetchone()
                 if row is None:
                     continue
-                *columns, language, text, context = row
-                text = self._unseal(text)
+                *columns, language, id_, text, context = row
+                text = self._unseal(text, TEXT, id_)
                 neighbors = self.neighbor_texts(n, text, columns, for_model=False)
-                lines = "\n".join(filter(None, (self._unseal(context), neighbors)))
+                own = self._unseal(context, CONTEXT, id_)
+                lines = "\n".join(filter(None, (own, neighbors)))
                 differs = self._words.put_context(n, lines, language)
                 if n in changed.embed and (differs or len(text) <= self._db.short_turn_chars):
                     embed.append(n)

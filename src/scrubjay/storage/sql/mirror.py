@@ -42,13 +42,15 @@ SEALED_TEXTS: Mapping[str, tuple[str, ...]] = {
     "memories": ("text", "title", "context", "topics", "metadata", "source"),
     "chunks": ("heading",),
     "feedback": ("query",),
-    "files": ("path",),
-    "left_out": ("path",),
+    "files": ("path", "part"),
+    "left_out": ("path", "reason"),
     "folders": ("path",),
     "targets": ("target",),
     "kept": ("value",),
     "versions": ("earlier",),
     "spans": ("text",),
+    "wanting": ("reason",),
+    "extractions": ("reason",),
 }
 SEALED_BYTES: Mapping[str, tuple[str, ...]] = {"vectors": ("vector",), "tokens": ("codes",)}
 

@@ -42,6 +42,7 @@ BITS = TABLES * TABLE_BITS
 _UNSURE_BITS = 8  # of each table: those whose planes the vector nearly touches
 _PROBES = 32  # buckets of each table, the likeliest combinations of these bits
 _BYTES_PER_NUMBER = 4
+_SEED = "scrubjay near-duplicates"  # of the planes
 # The newest of a bucket: the oldest of a crowd already have all the links they may have.
 _PROBE = tuple(
     f"SELECT vector, bits FROM (SELECT vector, bits FROM sketches WHERE {part} = ?"
@@ -103,7 +104,8 @@ class SqlNearDuplicates(SqlTable):
 
     def _compare(self, db: Connection, new: _New) -> None:
         """Link one memory to its nearest, and store its sketch."""
-        made = sketch(new.values, f"{new.model} {new.namespace}")
+        seed = self._db.codec.exact(_SEED, "sketches.bits")
+        made = sketch(new.values, f"{new.model} {new.namespace}", seed)
         near = self._nearest(new, self._similar(db, made))
         for other, cosine in self._chosen(db, near).items():
             # A link set by hand stays.
@@ -114,7 +116,7 @@ class SqlNearDuplicates(SqlTable):
                 " WHERE edges.made = 'near'",
                 (max(new.memory, other), min(new.memory, other), NEAR_DUPLICATE, cosine),
             )
-        # For an encrypted store: equal bits reveal which memories are alike.
+        # In a sealed store only its key tells the planes. Equal bits still reveal which memories are alike.
         db.execute(
             "INSERT INTO sketches (vector, memory, bits) VALUES (?, ?, ?)",
             (new.vector, new.memory, made.bits),
@@ -176,15 +178,15 @@ class Sketch(NamedTuple):
     probes: tuple[tuple[int, int], ...]
 
 
-def sketch(vector: NDArray[np.float32], place: str) -> Sketch:
-    """Return the sketch of a vector within one place: a namespace and a model.
+def sketch(vector: NDArray[np.float32], place: str, seed: str = _SEED) -> Sketch:
+    """Return the sketch of a vector within one place: a namespace and a model; the seed draws the planes.
 
     Each place flips other bits, which leaves distances within it as they are. So a crowd of like
     memories in one namespace does not fill the buckets of another.
     """
     import numpy as np
 
-    sides = _planes(len(vector)) @ vector
+    sides = _planes(len(vector), seed) @ vector
     signs = np.packbits(sides >= 0, bitorder="little").tobytes()
     bits = int.from_bytes(signs, "little") ^ _flipped_bits(place)
     distances = np.abs(sides).reshape(TABLES, TABLE_BITS)
@@ -203,13 +205,13 @@ def sketch(vector: NDArray[np.float32], place: str) -> Sketch:
 
 
 @lru_cache(maxsize=8)
-def _planes(dims: int) -> NDArray[np.float32]:
+def _planes(dims: int, seed: str) -> NDArray[np.float32]:
     """Return the planes for vectors of this width: the same in every process and version."""
     # The sum of a few random bytes is near enough to a normal number. numpy's own generators may change
     # in its next version, and then stored sketches would match no more.
     import numpy as np
 
-    drawn = hashlib.shake_128(b"scrubjay near-duplicates").digest(BITS * dims * _BYTES_PER_NUMBER)
+    drawn = hashlib.shake_128(seed.encode()).digest(BITS * dims * _BYTES_PER_NUMBER)
     sums = np.frombuffer(drawn, np.uint8).reshape(BITS, dims, _BYTES_PER_NUMBER).sum(axis=2)
     return np.asarray(sums - 127.5 * _BYTES_PER_NUMBER, np.float32)
 

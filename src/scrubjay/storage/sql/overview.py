@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.storage.codec import DamagedValue, readable
 from scrubjay.storage.sql.readable import vector_of
+from scrubjay.storage.sql.records import TEXT, TITLE, TOPICS
 from scrubjay.storage.sql.scope import EVERYTHING, SqlTable
 from scrubjay.storage.sql.vectors import is_width
 from scrubjay.times import moment
@@ -183,15 +184,18 @@ class SqlMap(SqlTable):
     def labels(self, memories: Sequence[int]) -> dict[int, MapLabel]:
         # The text of a memory with a title is not read: it may be a book.
         rows = self._rows_in(
-            "SELECT n, id, type, title, CASE WHEN title = '' THEN text END, topics,"
+            "SELECT n, id, type, title, CASE WHEN title = '' OR ? THEN text END, topics,"
             " created_us, updated_us FROM memories WHERE n IN ({values})",
             memories,
+            before=(self._db.codec.is_sealed,),
         )
 
         def label(row: Sequence[Any]) -> tuple[int, MapLabel]:
             n, id_, type_, title, text, topics, *times = row
-            words = self._unseal(title) if text is None else self._unseal(text)[:_MAX_TEXT_CHARS]
-            first = next(iter(json.loads(self._unseal(topics))), None)
+            words = self._unseal(title, TITLE, id_)
+            if not words and text is not None:
+                words = self._unseal(text, TEXT, id_)[:_MAX_TEXT_CHARS]
+            first = next(iter(json.loads(self._unseal(topics, TOPICS, id_))), None)
             for moment_us in times:
                 moment(moment_us)  # raises for a damaged one
             return n, MapLabel(id_, type_, words, first, *times)

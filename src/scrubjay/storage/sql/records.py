@@ -17,6 +17,7 @@ from scrubjay.storage.database import Connection, Database
 from scrubjay.storage.sql.readable import named_alteration, named_damage, note_damage, reason
 from scrubjay.storage.sql.scope import BY_ID, PRIVATE_PREFIXES, SqlTable, marks, padded
 from scrubjay.storage.sql.topics import TopicHashes
+from scrubjay.text.analysis import content_hash as hash_of_text
 from scrubjay.text.analysis import fold_label
 from scrubjay.text.languages import detect
 from scrubjay.times import micros, moment
@@ -59,8 +60,13 @@ _TYPES = (
     *(_INT,) * 2,
     *(_INT | _ABSENT,) * 4,
 )
+# The places of texts, as the codec knows them.
+TEXT, TITLE, CONTEXT = _TEXT_COLUMNS = "memories.text", "memories.title", "memories.context"
+TOPICS, METADATA, SOURCE = "memories.topics", "memories.metadata", "memories.source"
+HEADING = "chunks.heading"
 _to_json = json.JSONEncoder(ensure_ascii=False).encode  # `dumps` makes an encoder each time
 _CHUNK_COLUMNS = "c.ordinal, c.start, c.stop, c.first_line, c.last_line, c.heading"
+_PUT_BACK = "its row is not as it was last written"
 _PAIRS_AT_ONCE = 256  # two arguments each, and every SQLite takes 999
 
 # All other formats are programming languages.
@@ -157,7 +163,9 @@ class SqlRecords(SqlTable):
             if tagged := [(n, (), memory.topics) for n, memory in numbered if memory.topics]:
                 self._hashes.replace(tagged)
             owned = (
-                (n, chunk) for n, (_, chunks) in enumerate(written, first) for chunk in chunks
+                (n, memory, chunk)
+                for n, (memory, chunks) in enumerate(written, first)
+                for chunk in chunks
             )
             self._insert_chunks(db, first_chunk, owned)
             for n, memory in numbered:
@@ -211,8 +219,8 @@ class SqlRecords(SqlTable):
 
         def names(row: tuple[str, Any, Any]) -> tuple[str, tuple[str, ...]]:
             id_, title, metadata = row
-            aliases = aliases_of(json.loads(self._unseal(metadata)))
-            return id_, (self._unseal(title), *aliases)
+            aliases = aliases_of(json.loads(self._unseal(metadata, METADATA, id_)))
+            return id_, (self._unseal(title, TITLE, id_), *aliases)
 
         return dict(readable(names, rows))
 
@@ -227,7 +235,7 @@ class SqlRecords(SqlTable):
 
         def texts(row: tuple[str, Any, Any]) -> tuple[str, str, str]:
             id_, text, title = row
-            return id_, self._unseal(text), self._unseal(title)
+            return id_, self._unseal(text, TEXT, id_), self._unseal(title, TITLE, id_)
 
         found = readable(texts, rows)
         return {id_: text for id_, text, title in found if len(text) <= most and not title}
@@ -249,17 +257,16 @@ class SqlRecords(SqlTable):
 
     def get(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
         statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
-        return {
-            memory.id: memory
-            for row in self._rows_in(statement, ids, (scope,))
-            if (memory := self._read(row)) is not None
-        }
+        memories = self._memories(self._rows_in(statement, ids, (scope,)))
+        return {memory.id: memory for memory in memories}
 
     def unreadable(self, ids: Sequence[str], scope: Scope) -> dict[str, str]:
         """Return those of these memories that are stored but cannot be read, with the reason."""
         statement = f"{_SELECT_BY_ID} WHERE m.id IN ({{values}}) AND {{scope}}"
         rows = self._rows_in(statement, ids, (scope,))
-        return {row[0]: self.damage_of(row) for row in rows if self._read(row) is None}
+        readable_ids = {memory.id for memory in self._memories(rows)}
+        damaged = [row for row in rows if row[0] not in readable_ids]
+        return {row[0]: self.damage_of(row) or _PUT_BACK for row in damaged}
 
     def existing(self, ids: Collection[str]) -> set[str]:
         """Return those of these ids that are taken."""
@@ -270,7 +277,12 @@ class SqlRecords(SqlTable):
         return bool(self._rows("SELECT 1 FROM memories AS m WHERE {scope} LIMIT 1", (scope,)))
 
     def id_secret(self, namespace: str) -> str:
-        """Return a secret for ids that must not be guessable, in a namespace of people; else ""."""
+        """Return a secret for ids that must not be guessable, in a namespace of people; else "".
+
+        In a sealed store no id may be: with the file alone, texts could be tried.
+        """
+        if self._db.codec.is_sealed:
+            return self._db.codec.exact(namespace, "memories.id")
         if not namespace.startswith(PRIVATE_PREFIXES):
             return ""
         with self._db.write():
@@ -300,18 +312,29 @@ class SqlRecords(SqlTable):
 
     def find_duplicate(self, content: Content) -> str | None:
         """Return the id of the first memory with this content."""
-        row = self._row(f"SELECT id FROM {_SAME_CONTENT} ORDER BY n LIMIT 1", content)
+        hash_, type_, namespace = content
+        row = self._row(
+            f"SELECT id FROM {_SAME_CONTENT} ORDER BY n LIMIT 1",
+            (self.stored_hash(hash_), type_, namespace),
+        )
         return row[0] if row else None
 
     def count_duplicates(self, hashes: Collection[str]) -> dict[Content, int]:
         """Return how many memories there are of each content with one of these hashes."""
+        stored = {self.stored_hash(hash_): hash_ for hash_ in hashes}
         rows = self._rows_in(
             "SELECT content_hash, type, namespace, count(*) FROM memories"
             " INDEXED BY memories_by_hash WHERE content_hash IN ({values})"
             " GROUP BY content_hash, type, namespace",
-            list(hashes),
+            list(stored),
         )
-        return {(hash_, type_, namespace): count for hash_, type_, namespace, count in rows}
+        return {
+            (stored[hash_], type_, namespace): count for hash_, type_, namespace, count in rows
+        }
+
+    def stored_hash(self, content_hash: str) -> str:
+        """Return the hash of a text as it is stored."""
+        return self._db.codec.exact(content_hash, "memories.content_hash")
 
     def around(
         self, ids: Sequence[str], turns: int, scope: Scope
@@ -324,7 +347,8 @@ class SqlRecords(SqlTable):
         numbers = list({n for both in sides.values() for side in both for n in side})
         statement = f"{_SELECT_N} WHERE m.n IN ({{values}}) AND {{scope}}"
         rows = self._rows_in(statement, numbers, (scope,))
-        visible = {n: memory for n, *stored in rows if (memory := self._read(stored)) is not None}
+        seen_by_id = {memory.id: memory for memory in self._memories(row[1:] for row in rows)}
+        visible = {n: seen_by_id[id_] for n, id_, *_ in rows if id_ in seen_by_id}
 
         def seen(numbers: list[int]) -> list[Memory]:
             return [visible[n] for n in numbers if n in visible]
@@ -355,8 +379,7 @@ class SqlRecords(SqlTable):
 
     def _page(self, order: str, scope: Scope, limit: int, offset: int) -> list[Memory]:
         statement = f"{_SELECT} WHERE {{scope}} ORDER BY {order} LIMIT ? OFFSET ?"
-        rows = self._rows(statement, (scope, limit, offset))
-        return [memory for row in rows if (memory := self._read(row)) is not None]
+        return self._memories(self._rows(statement, (scope, limit, offset)))
 
     def namespaces(self, scope: Scope, most: int) -> list[str]:
         """Return the first namespaces, by name, in which a scope's person may see anything."""
@@ -396,12 +419,12 @@ class SqlRecords(SqlTable):
                 " CROSS JOIN chunks AS c ON c.memory = m.n AND c.ordinal = w.ordinal",
                 [value for place in part for value in place],
             )
-            chunks.update(readable(lambda row: ((row[0], row[1]), self._chunk(row[1:])), rows))
+            chunks.update(readable(lambda row: ((row[0], row[1]), self._chunk(row)), rows))
         return chunks
 
     def chunks_of(self, id_: str) -> list[Chunk]:
         rows = self._rows(
-            f"SELECT {_CHUNK_COLUMNS} FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
+            f"SELECT m.id, {_CHUNK_COLUMNS} FROM chunks AS c JOIN memories AS m ON m.n = c.memory"
             " WHERE m.id = ? ORDER BY c.ordinal",
             (id_,),
         )
@@ -417,12 +440,12 @@ class SqlRecords(SqlTable):
         return {id_: count for id_, count in rows if count is not None}
 
     def _insert_chunks(
-        self, db: Connection, first: int, owned: Iterable[tuple[int, Chunk]]
+        self, db: Connection, first: int, owned: Iterable[tuple[int, Memory, Chunk]]
     ) -> None:
         """Write new chunks, each after the number of its memory, and queue them for every model."""
         rows = [
-            (n, memory, *c[:5], self._seal(c.heading))
-            for n, (memory, c) in enumerate(owned, first)
+            (n, memory, *c[:5], self._seal(c.heading, HEADING, of.id, of.namespace))
+            for n, (memory, of, c) in enumerate(owned, first)
         ]
         db.executemany(
             "INSERT INTO chunks (n, memory, ordinal, start, stop, first_line, last_line, heading)"
@@ -455,7 +478,7 @@ class SqlRecords(SqlTable):
                     (c.ordinal, c.start, c.stop, c.first_line, c.last_line, same.pop()),
                 )
             else:
-                new.append((n, c))
+                new.append((n, after, c))
         db.execute("DELETE FROM chunks WHERE memory = ? AND ordinal < 0", (n,))
         if new:
             (first,) = self._db.reserve({"chunks": len(new)})
@@ -470,31 +493,45 @@ class SqlRecords(SqlTable):
             return unchanged
         rows = db.execute("SELECT n, start, stop, heading FROM chunks WHERE memory = ?", (n,))
         for chunk, start, stop, heading in rows:
-            passage = (self._unseal(heading), before.text[start:stop])
+            passage = (self._unseal(heading, HEADING, after.id), before.text[start:stop])
             unchanged.setdefault(passage, []).append(chunk)
         return unchanged
 
     def _chunk(self, row: Sequence[Any]) -> Chunk:
-        ordinal, start, stop, first_line, last_line, heading = row
+        id_, ordinal, start, stop, first_line, last_line, heading = row
         numbers = (ordinal, start, stop, first_line, last_line)
         if {type(number) for number in numbers} != {int} or min(numbers) < 0 or start > stop:
             raise DamagedValue("a passage has no place in its text")
-        return Chunk(ordinal, start, stop, first_line, last_line, self._unseal(heading))
+        heading = self._unseal(heading, HEADING, id_)
+        return Chunk(ordinal, start, stop, first_line, last_line, heading)
 
     def _values(self, memory: Memory) -> list[Any]:
-        seal = self._seal
-        lists = (memory.topics, dict(memory.metadata))
+        texts = zip(_TEXT_COLUMNS, _TEXTS(memory), strict=True)
+
+        def seal(text: str, column: str) -> str | bytes:
+            return self._seal(text, column, memory.id, memory.namespace)
+
         return [
             *_PLACE(memory),
-            *map(seal, _TEXTS(memory)),
-            *(seal(_to_json(value)) for value in lists),
+            *(seal(text, column) for column, text in texts),
+            seal(_to_json(memory.topics), TOPICS),
+            seal(_to_json(dict(memory.metadata)), METADATA),
             *_LABELS(memory),
-            None if memory.source is None else seal(memory.source),
+            None if memory.source is None else seal(memory.source, SOURCE),
             memory.language,
-            memory.content_hash,
+            self.stored_hash(memory.content_hash),
             *(None if time is None else micros(time) for time in _TIMES(memory)),
             None if memory.domain is None else fold_label(memory.domain),
         ]
+
+    def _memories(self, rows: Iterable[Sequence[Any]]) -> list[Memory]:
+        """Return the memories of rows, without those that are damaged, which is noted."""
+        memories = [memory for row in rows if (memory := self._read(row)) is not None]
+        if self._db.codec.is_sealed:
+            for id_ in self._db.codec.not_as_written([memory.id for memory in memories]):
+                note_damage(self._db, id_, _PUT_BACK)
+                memories = [memory for memory in memories if memory.id != id_]
+        return memories
 
     def _read(self, row: Sequence[Any]) -> Memory | None:
         """Return a memory; None where its row is damaged, which is noted."""
@@ -541,15 +578,18 @@ class SqlRecords(SqlTable):
         unseal = self._unseal
         id_, namespace, type_, text, title, context, topics, metadata, *rest = row
         *labels, source, language, content_hash = rest[:-6]
-        named = topics_in(unseal(topics))
-        memory = (unseal(text), id_, unseal(title), type_, tuple(named), namespace, *labels)
+        text, title = unseal(text, TEXT, id_), unseal(title, TITLE, id_)
+        named = topics_in(unseal(topics, TOPICS, id_))
+        memory = (text, id_, title, type_, tuple(named), namespace, *labels)
         times = tuple(map(moment, rest[-6:]))
-        source = None if source is None else unseal(source)
-        about = json.loads(unseal(metadata))
+        source = None if source is None else unseal(source, SOURCE, id_)
+        about = json.loads(unseal(metadata, METADATA, id_))
         if type(about) is not dict:
             raise DamagedValue("metadata is not a JSON object")
+        if self._db.codec.is_sealed:  # the stored one is a hash of that
+            content_hash = hash_of_text(text)
         others = (source, about, (), content_hash, language)
-        return Memory._make((*memory, unseal(context), *times, *others))
+        return Memory._make((*memory, unseal(context, CONTEXT, id_), *times, *others))
 
 
 def _check_types(types: tuple[type, ...]) -> None:

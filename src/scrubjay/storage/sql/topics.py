@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrubjay.storage.codec import readable, topics_in
 from scrubjay.storage.database import NOTE, Connection, Database, Gathered
-from scrubjay.storage.sql.scope import MemorySets, SqlTable, in_parts, where
+from scrubjay.storage.sql.scope import TOPIC, MemorySets, SqlTable, in_parts, where
 from scrubjay.text.analysis import STOP_WORDS, normalize, without_stop_words, words
 from scrubjay.types import RankedList, Row, Scope
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from scrubjay.storage.sql.vectors import Best, SqlVectors
 
+_TOPICS = "memories.topics"
 _VERSION = 2  # stored beside the hashes: those of other rules are made again
 _KEY_BYTES = 32
 _HASH_BYTES = 16
@@ -63,7 +64,7 @@ def _forms(topic: str) -> tuple[str, ...]:
 
 
 class TopicHashes(SqlTable):
-    """The table `topic_hashes`, made with the key of the store."""
+    """The table `topic_hashes`, made with the key of the store; a sealed one has it in its codec."""
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
@@ -71,6 +72,9 @@ class TopicHashes(SqlTable):
 
     def of(self, text: str) -> bytes | None:
         """Return the hash of a folded topic or word; None while the store has no key, so no hashes."""
+        sealed = self._db.codec.topic_hash(text, _HASH_BYTES)
+        if sealed is not None:
+            return sealed
         key = self._key()
         return None if key is None else _hash(key, text)
 
@@ -79,7 +83,7 @@ class TopicHashes(SqlTable):
         removed: list[tuple[bytes, int]] = []
         added: list[tuple[bytes, int]] = []
         with self._db.write() as db:
-            hashes = _HashCache(self.make_key())
+            hashes = _HashCache(self._make_hash)
             for n, before, after in changes:
                 had, has = _forms_of(before), _forms_of(after)
                 removed += ((hashes[form], n) for form in had if form not in has)
@@ -95,15 +99,13 @@ class TopicHashes(SqlTable):
             if self.is_current():  # another process was faster
                 return
             db.execute("DELETE FROM topic_hashes")
-            after, hashes = 0, _HashCache(b"")
+            after, hashes = 0, _HashCache(self._make_hash)
             while batch := db.execute(
-                "SELECT n, topics FROM memories WHERE n > ? ORDER BY n LIMIT ?", (after, _BATCH)
+                "SELECT n, id, topics FROM memories WHERE n > ? ORDER BY n LIMIT ?",
+                (after, _BATCH),
             ).fetchall():
                 after = batch[-1][0]
                 tagged = list(readable(self._tagged, batch))
-                if not any(topics for _, topics in tagged):
-                    continue
-                hashes.key = hashes.key or self.make_key()
                 db.executemany(
                     _INSERT,
                     [(hashes[form], n) for n, topics in tagged for form in _forms_of(topics)],
@@ -112,13 +114,15 @@ class TopicHashes(SqlTable):
 
     def match(self, topics: Sequence[str], stored: set[bytes]) -> bool:
         """True when these are the hashes of a memory with these topics."""
-        key = self._key()
-        return stored == (
-            set() if key is None else {_hash(key, form) for form in _forms_of(topics)}
-        )
+        return stored == set(filter(None, map(self.of, _forms_of(topics))))
 
-    def _tagged(self, row: tuple[int, str | bytes]) -> tuple[int, list[str]]:
-        return row[0], topics_in(self._unseal(row[1]))
+    def _make_hash(self, form: str) -> bytes:
+        """Return the hash of a form, after making the key if there is none; only inside a write."""
+        return self.of(form) or _hash(self.make_key(), form)
+
+    def _tagged(self, row: tuple[int, str, str | bytes]) -> tuple[int, list[str]]:
+        n, id_, topics = row
+        return n, topics_in(self._unseal(topics, _TOPICS, id_))
 
     def is_current(self) -> bool:
         row = self._row("SELECT value FROM meta WHERE key = 'topic_hashes'")
@@ -165,11 +169,11 @@ class _KeyOfWrite(Gathered):
 class _HashCache(dict[str, bytes]):
     """Hashes by form: many memories have the same few topics."""
 
-    def __init__(self, key: bytes) -> None:
-        self.key = key
+    def __init__(self, make: Callable[[str], bytes]) -> None:
+        self._make = make
 
     def __missing__(self, form: str) -> bytes:
-        made = self[form] = _hash(self.key, form)
+        made = self[form] = self._make(form)
         return made
 
 
@@ -178,6 +182,16 @@ def _hash(key: bytes, text: str) -> bytes:
 
     # With a name, so that the key may be used for other purposes, too.
     return hmac.digest(key, b"topic\0" + text.encode(), "sha256")[:_HASH_BYTES]
+
+
+class _Tagged(NamedTuple):
+    """A memory with its topics."""
+
+    n: int
+    id: str
+    namespace: str
+    topics: list[str]
+    language: str
 
 
 class SqlTopics(SqlTable):
@@ -242,42 +256,45 @@ class SqlTopics(SqlTable):
         that has the new one already has it once. Times of update stay."""
         with self._db.write() as db:
             stored = self._rows(
-                "SELECT m.n, m.topics, m.language FROM memories AS m WHERE m.n IN"
+                "SELECT m.n, m.id, m.namespace, m.topics, m.language FROM memories AS m WHERE m.n IN"
                 " (SELECT memory FROM topics WHERE topic = ?) AND {scope}",
-                (self._token(old), scope),
+                (self._exact(old), scope),
             )
-            rows = list(
-                readable(lambda row: (row[0], topics_in(self._unseal(row[1])), row[2]), stored)
-            )
+            rows = list(readable(self._tagged, stored))
             if old != new:
                 self._rename_in(db, old, new, rows)
                 self._db.mark_deleted(words=True)
         return len(rows)
 
-    def _rename_in(
-        self, db: Connection, old: str, new: str, rows: Sequence[tuple[int, list[str], str]]
-    ) -> None:
+    def _rename_in(self, db: Connection, old: str, new: str, rows: Sequence[_Tagged]) -> None:
         changes: list[tuple[int, list[str], list[str]]] = []
-        for n, before, _ in rows:
-            after = list(dict.fromkeys(new if topic == old else topic for topic in before))
-            changes.append((n, before, after))
-        db.executemany(
-            "UPDATE memories SET topics = ? WHERE n = ?",
-            ((self._seal(json.dumps(after, ensure_ascii=False)), n) for n, _, after in changes),
-        )
+        for row in rows:
+            after = list(dict.fromkeys(new if topic == old else topic for topic in row.topics))
+            changes.append((row.n, row.topics, after))
+            stored = json.dumps(after, ensure_ascii=False)
+            db.execute(
+                "UPDATE memories SET topics = ? WHERE n = ?",
+                (self._seal(stored, _TOPICS, row.id, row.namespace), row.n),
+            )
         self._words.put_topics(
-            (n, after, language)
-            for (n, _, after), (*_, language) in zip(changes, rows, strict=True)
+            (n, after, row.language) for (n, _, after), row in zip(changes, rows, strict=True)
         )
         db.executemany(
             "DELETE FROM topics WHERE topic = ? AND memory = ?",
-            ((self._token(old), n) for n, *_ in rows),
+            ((self._exact(old), row.n) for row in rows),
         )
         db.executemany(
             "INSERT OR IGNORE INTO topics (topic, memory) VALUES (?, ?)",
-            ((self._token(new), n) for n, *_ in rows),
+            ((self._exact(new), row.n) for row in rows),
         )
         self._hashes.replace(changes)
+
+    def _tagged(self, row: Sequence[Any]) -> _Tagged:
+        n, id_, namespace, topics, language = row
+        return _Tagged(n, id_, namespace, topics_in(self._unseal(topics, _TOPICS, id_)), language)
+
+    def _exact(self, topic: str) -> str:
+        return self._db.codec.exact(topic, TOPIC)
 
     def _read_matches(
         self, wanted: dict[bytes, int], scope: Scope, most: int
@@ -363,10 +380,10 @@ class SqlTopics(SqlTable):
     def _names(self, memories: Sequence[int]) -> dict[str, str]:
         """Return the topics of these memories by their tokens in the index."""
         rows = self._rows_in(
-            "SELECT topics FROM memories WHERE n IN ({values})", list(dict.fromkeys(memories))
+            "SELECT id, topics FROM memories WHERE n IN ({values})", list(dict.fromkeys(memories))
         )
-        named = readable(lambda row: topics_in(self._unseal(row[0])), rows)
-        return {self._token(topic): topic for topics in named for topic in topics}
+        named = readable(lambda row: topics_in(self._unseal(row[1], _TOPICS, row[0])), rows)
+        return {self._exact(topic): topic for topics in named for topic in topics}
 
 
 def _max_read() -> int:

@@ -38,6 +38,9 @@ _MODEL = "(SELECT n FROM models WHERE name = ?)"
 _AT_ONCE = 4096
 _FEW = 2_000  # scoring this many memories is faster than asking an index or a replica
 MAX_TRIES = 3
+_REASON = "wanting.reason"  # its place, as the codec knows it
+_DAMAGED = "its text is damaged"
+_MAX_REASONS = 1000  # in a sealed store equal ones differ
 _MAX_DIMS = 1 << 20
 # The oldest and the newest chunks of a long queue share its batches; this many of each are looked at.
 _WINDOW = 20_000
@@ -571,36 +574,43 @@ class SqlEmbeddingQueue(SqlTable):
         self._write_each(
             "UPDATE wanting SET leased_until_s = 0, tries = ?, reason = ?"
             f" WHERE chunk = ? AND model = {_MODEL}",
-            [(MAX_TRIES, "its text is damaged", chunk, model) for chunk in chunks],
+            [(MAX_TRIES, self._sealed_reason(_DAMAGED), chunk, model) for chunk in chunks],
         )
 
     def _read(self, requests: Mapping[int, int]) -> list[QueuedChunk]:
         """Read what a model should see of these chunks, given with the numbers of their requests."""
         from scrubjay.storage.sql.messages import ROW, SqlMessages
+        from scrubjay.storage.sql.records import CONTEXT, HEADING, TEXT, TITLE
         from scrubjay.text.recall_tags import blank_recalled
 
         messages = SqlMessages(self._db)
-        texts: dict[int, tuple[str, str, str, str]] = {}
+        texts: dict[int, tuple[str, str, str, str, str]] = {}
         with self._db.read() as db:
 
-            def text_of(memory: int) -> tuple[str, str, str, str]:
+            def text_of(memory: int) -> tuple[str, str, str, str, str]:
                 row = db.execute(
-                    f"SELECT title, context, text, {ROW} FROM memories WHERE n = ?", (memory,)
+                    f"SELECT id, title, context, text, {ROW} FROM memories WHERE n = ?", (memory,)
                 ).fetchone()
                 if row is None:
                     raise DamagedValue("the memory was deleted a moment ago")
-                title, context, text = map(self._unseal, row[:3])
-                if row[3] == "message":  # recalled text is not the message's own
+                id_, *sealed = row[:4]
+                columns = (TITLE, CONTEXT, TEXT)
+                title, context, text = (
+                    self._unseal(value, column, id_)
+                    for column, value in zip(columns, sealed, strict=True)
+                )
+                if row[4] == "message":  # recalled text is not the message's own
                     text = blank_recalled(text)
-                around = messages.neighbor_texts(memory, text, row[3:], for_model=True)
-                return title, context, text, around
+                around = messages.neighbor_texts(memory, text, row[4:], for_model=True)
+                return id_, title, context, text, around
 
             def queued(row: tuple[int, int, str | bytes, int, int]) -> QueuedChunk:
                 n, memory, heading, start, stop = row
                 if memory not in texts:
                     texts[memory] = text_of(memory)
-                title, context, text, around = texts[memory]
-                read = (title, self._unseal(heading), context, text[start:stop])
+                id_, title, context, text, around = texts[memory]
+                heading = self._unseal(heading, HEADING, id_)
+                read = (title, heading, context, text[start:stop])
                 return QueuedChunk(n, *read, requests[n], around)
 
             rows = self._rows_in(
@@ -615,8 +625,12 @@ class SqlEmbeddingQueue(SqlTable):
         self._write_each(
             "UPDATE wanting SET leased_until_s = 0, tries = tries + ?, reason = ?"
             f" WHERE chunk = ? AND model = {_MODEL}",
-            [(int(tried), reason, chunk, model) for chunk in chunks],
+            [(int(tried), self._sealed_reason(reason), chunk, model) for chunk in chunks],
         )
+
+    def _sealed_reason(self, reason: str | None) -> str | bytes | None:
+        # Not bound to a passage: it is shown, and nothing else. It may quote the text.
+        return None if reason is None else self._seal(reason, _REASON, "")
 
     def retry(self, model: str) -> None:
         """Try failed chunks again, and those without token vectors."""
@@ -640,8 +654,10 @@ class SqlEmbeddingQueue(SqlTable):
         return int(queued), int(failed)
 
     def failures(self, model: str, most: int = 5) -> list[str]:
-        return self._column(
+        statement = (
             "SELECT DISTINCT reason FROM wanting WHERE reason IS NOT NULL AND tries >= ?"
-            f" AND model = {_MODEL} LIMIT ?",
-            (MAX_TRIES, model, most),
+            f" AND model = {_MODEL} LIMIT ?"
         )
+        rows = self._rows(statement, (MAX_TRIES, model, _MAX_REASONS))
+        reasons = readable(lambda row: self._unseal(row[0], _REASON, ""), rows)
+        return list(dict.fromkeys(reasons))[:most]

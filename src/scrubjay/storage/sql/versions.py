@@ -12,12 +12,14 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from scrubjay.storage.codec import UNREADABLE, DamagedValue, readable
+from scrubjay.storage.sql.records import TEXT, TITLE
 from scrubjay.storage.sql.scope import SqlTable, namespace_condition
 from scrubjay.times import micros, moment
 from scrubjay.types import Memory, Scope
 
 CREATED, EDITED, DONE, UNDONE = "created", "edited", "done", "undone"
 SUPERSEDED, RESTORED, UNDO = "superseded", "restored", "undo"
+_EARLIER = "versions.earlier"  # its place, as the codec knows it
 _BATCH = 200
 _ROW = "v.n, v.at_us, v.what, v.person, v.can_undo, v.earlier"
 _OF_ID = "memory = (SELECT n FROM memories WHERE id = ?)"
@@ -109,7 +111,8 @@ class SqlVersions(SqlTable):
 
         def whole(row: Sequence[Any]) -> tuple[str, Wording]:
             id_, text, title = row
-            now = {"text": self._unseal(text), "title": self._unseal(title), **wordings[id_]}
+            texts = (self._unseal(text, TEXT, id_), self._unseal(title, TITLE, id_))
+            now = {**Wording(*texts)._asdict(), **wordings[id_]}
             return id_, Wording(now["text"], now["title"])
 
         return dict(readable(whole, rows))
@@ -123,14 +126,15 @@ class SqlVersions(SqlTable):
     def delete_texts(self, id_: str) -> None:
         """Delete the changes of a memory that contain an earlier text."""
         with self._db.write():
-            for n, sealed in self._rows(f"SELECT n, earlier FROM versions WHERE {_OF_ID}", (id_,)):
-                if self._may_have_text(sealed):
+            rows = self._rows(f"SELECT n, at_us, earlier FROM versions WHERE {_OF_ID}", (id_,))
+            for n, at_us, sealed in rows:
+                if self._may_have_text(id_, at_us, sealed):
                     self._write(f"DELETE FROM versions WHERE {_OF_ID} AND n = ?", (id_, n))
                     self._db.mark_deleted(words=False)
 
-    def _may_have_text(self, sealed: Any) -> bool:
+    def _may_have_text(self, id_: str, at_us: int, sealed: Any) -> bool:
         try:
-            return "text" in json.loads(self._unseal(sealed))
+            return "text" in json.loads(self._unseal(sealed, _EARLIER, _owner(id_, at_us)))
         except UNREADABLE:
             return True
 
@@ -151,7 +155,8 @@ class SqlVersions(SqlTable):
         self, id_: str, at_us: int, what: str, person: str, namespace: str, earlier: object
     ) -> None:
         can_undo = int(what not in (CREATED, UNDO))
-        sealed = self._seal(json.dumps(earlier, ensure_ascii=False))
+        text = json.dumps(earlier, ensure_ascii=False)
+        sealed = self._seal(text, _EARLIER, _owner(id_, at_us), namespace)
         self._write(
             "INSERT INTO versions (memory, n, at_us, what, person, namespace, can_undo, earlier)"
             " SELECT m.n, 1 + coalesce((SELECT max(v.n) FROM versions AS v WHERE v.memory = m.n), 0),"
@@ -182,14 +187,18 @@ class SqlVersions(SqlTable):
         return sorted(whole, key=lambda row: row[:2], reverse=True)
 
     def _replaced(self, row: Sequence[Any]) -> Replaced:
-        _, n, at_us, what, person, can_undo, sealed, is_visible = row
+        id_, n, at_us, what, person, can_undo, sealed, is_visible = row
         moment(at_us)  # a time outside the calendar is damage
-        stored = json.loads(self._unseal(sealed))
+        stored = json.loads(self._unseal(sealed, _EARLIER, _owner(id_, at_us)))
         texts = [what, person, *(stored[name] for name in _TEXTS if name in stored)]
         if type(stored) is not dict or not all(type(text) is str for text in texts):
             raise DamagedValue("an earlier version has a value of the wrong kind")
         earlier = {name: _value(name, stored[name]) for name in _FIELDS if name in stored}
         return Replaced(n, at_us, what, person, bool(can_undo), bool(is_visible), earlier)
+
+
+def _owner(id_: str, at_us: int) -> str:
+    return f"{at_us} {id_}"
 
 
 def _plain(memory: Memory) -> dict[str, Any]:

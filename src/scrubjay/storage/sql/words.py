@@ -16,7 +16,7 @@ from typing import Any
 
 from scrubjay.storage.database import NOTE, Connection, Database, Gathered
 from scrubjay.storage.sql.readable import texts
-from scrubjay.storage.sql.scope import SqlTable, in_parts, namespace_condition
+from scrubjay.storage.sql.scope import TOPIC, SqlTable, in_parts, namespace_condition
 from scrubjay.text.analysis import (
     ANALYZER_VERSION,
     MAX_CACHED_WORDS,
@@ -130,7 +130,8 @@ class SqlWords(SqlTable, ABC):
             changes = self._db.gathering(TermChanges)
             for (_, memory), of in zip(numbered, lines, strict=True):
                 changes.gain(of[: len(FIELDS)], memory.namespace)
-            if topics := [(self._token(t), n) for n, memory in numbered for t in memory.topics]:
+            exact = self._db.codec.exact
+            if topics := [(exact(t, TOPIC), n) for n, memory in numbered for t in memory.topics]:
                 db.executemany("INSERT INTO topics (topic, memory) VALUES (?, ?)", topics)
 
     def replace(self, n: int, memory: Memory, old_namespace: str) -> None:

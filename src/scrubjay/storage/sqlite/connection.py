@@ -21,7 +21,7 @@ from scrubjay.errors import InvalidInput, StoreError
 from scrubjay.runtime.closing import close_all
 from scrubjay.runtime.command_hints import to_type
 from scrubjay.storage.codec import Codec
-from scrubjay.storage.database import Clause, Connection, Database
+from scrubjay.storage.database import Clause, Connection, Database, refuse_sealed
 from scrubjay.storage.sqlite.errors import explain, explain_io_error, is_io_error, take_back
 from scrubjay.storage.sqlite.location import (
     MIN_DATABASE_BYTES,
@@ -241,7 +241,13 @@ class SqliteDatabase(Database):
         self._writer = self._writer_connection.sqlite
         with self._errors():
             self._prepare()
+            self._check_codec()
         self._identities = self._files_found()
+
+    def _check_codec(self) -> None:
+        """Refuse a sealed store without its codec: it would get rows that are not sealed."""
+        if not self.codec.is_sealed:
+            refuse_sealed(self.path, self._writer)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -327,9 +333,11 @@ class SqliteDatabase(Database):
                     # Not before the wait: the file may have been put aside meanwhile.
                     if self._prepared:
                         self.check_same()
+                    self.codec.write_begins(self._writer)
                     before = self._writer.total_changes
                     yield self._writer
                     self.write_gathered()
+                    self.codec.write_ends(self._writer)
                     changed = self._writer.total_changes != before
                     if changed or not self._prepared:
                         take_step(self._writer)
@@ -450,7 +458,7 @@ class SqliteDatabase(Database):
         purge = None if self.closed or self._pid != os.getpid() else self._purge
         indexer = None if self.closed or self._pid != os.getpid() else self._indexer
         steps = [part.finish for part in (indexer, purge) if part is not None]
-        close_all([*steps, self._close])
+        close_all([*steps, self._close, self.codec.lock])
 
     def _close(self) -> None:
         is_ours = self._pid == os.getpid()

@@ -200,7 +200,8 @@ class ChangeDetection:
         if any(memory.type in NOT_COMPARED for memory in found.values()):
             self._changes.skip(NOT_COMPARED)  # all of them, not only those of this batch
         # One that was written again meanwhile is compared with nothing, and stays in the queue.
-        same = [of for of in waiting if of.id in found and found[of.id].content_hash == of.state]
+        states = {id_: self._records.stored_hash(now.content_hash) for id_, now in found.items()}
+        same = [of for of in waiting if states.get(of.id) == of.state]
         memories = [found[of.id] for of in same]
         pairs = self._pairs(memories, model)
         links: list[tuple[dict[str, float], dict[str, float]]] = [({}, {}) for _ in same]

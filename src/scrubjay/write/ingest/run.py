@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrubjay.documents import Document, GaveUp, Unreadable
@@ -173,7 +172,7 @@ class IngestRun:
             return None
         try:
             data = bytes_of(file)
-            digest = sha256(data).hexdigest()
+            digest = self._context.files.digest(data)
             if same_place and is_unchanged(known, None, reader, digest):
                 self._unchanged += 1
                 return _Change(file, digest, reader, touched=tuple(known))

@@ -181,6 +181,7 @@ def match_run(run: Sequence[str], codec: Codec) -> str:
     """Return neighbouring tokens as an FTS5 phrase; a star at the end makes the last one a prefix."""
     *others, last = run
     is_prefix = len(last) > 1 and last.endswith("*")
-    tokens = " ".join(map(codec.token, (*others, last[:-1] if is_prefix else last)))
+    final = codec.prefix(last[:-1]) if is_prefix else codec.token(last)
+    tokens = " ".join((*map(codec.token, others), final))
     quoted = tokens.replace('"', '""')
     return f'"{quoted}" *' if is_prefix else f'"{quoted}"'
