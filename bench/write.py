@@ -28,7 +28,15 @@ def measure(corpus: Corpus, home: Path, adds: int) -> list[Row]:
 def _singles(corpus: Corpus, home: Path, adds: int) -> Row:
     """One durable commit a memory, in turns with one durable commit a row."""
     texts = corpus.texts[:adds]
-    embedder = Precomputed(texts, corpus.vectors[:adds])
+    wall, cpu = beside_inserts(home, Precomputed(texts, corpus.vectors[:adds]), texts)
+    what = "`add` beside a bare SQLite insert, one commit with `synchronous=FULL` each"
+    return Row(what, f"{times(wall)} wall, {times(cpu)} CPU")
+
+
+def beside_inserts(
+    home: Path, embedder: Precomputed | bool, texts: Sequence[str]
+) -> tuple[float, float]:
+    """Return how many times the wall and CPU time of a bare insert an `add` takes."""
     with open_scrubjay(home / "single.db", embedder) as store, bare(home / "bare.db") as plain:
 
         def add(block: Sequence[str]) -> None:
@@ -39,9 +47,7 @@ def _singles(corpus: Corpus, home: Path, adds: int) -> Row:
             for text in block:
                 insert_rows(plain, [text])
 
-        wall, cpu = turns(add, insert, texts, BLOCK)
-    what = "`add` beside a bare SQLite insert, one commit with `synchronous=FULL` each"
-    return Row(what, f"{times(wall)} wall, {times(cpu)} CPU")
+        return turns(add, insert, texts, BLOCK)
 
 
 def _batches(corpus: Corpus, home: Path) -> Row:

@@ -23,7 +23,7 @@ from bench.measure import middle
 from bench.notes import notes
 from bench.report import Row, times
 from bench.systems import open_scrubjay
-from bench.write import BLOCK, bare, insert_rows, turns
+from bench.write import beside_inserts
 from scrubjay.storage.sql import messages, records, topics, words
 from scrubjay.storage.sqlite.connection import SqliteDatabase
 from scrubjay.write import fields, remember, static_vectors
@@ -143,17 +143,7 @@ def _shares(path: Path, made: Notes) -> list[Row]:
 
 def _single(home: Path, made: Notes) -> Row:
     """Compare `add` without an embedder with a bare insert, one durable commit each."""
-    with open_scrubjay(home / "single.db", False) as store, bare(home / "bare.db") as plain:
-
-        def add(block: Sequence[str]) -> None:
-            for text in block:
-                store.add(text)
-
-        def insert(block: Sequence[str]) -> None:
-            for text in block:
-                insert_rows(plain, [text])
-
-        wall, cpu = turns(add, insert, [note["text"] for note in made], BLOCK)
+    wall, cpu = beside_inserts(home, False, [note["text"] for note in made])
     return Row(
         "`add` without an embedder beside a bare SQLite insert, one commit with `synchronous=FULL` each",
         f"{times(wall)} wall, {times(cpu)} CPU",
